@@ -1,0 +1,91 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// Revision counts the events of a journal, from 1; 0 is the empty journal.
+type Revision uint64
+
+// Hash is the SHA-256 of a text.
+type Hash [32]byte
+
+// Event is one fact of the journal. The registry decides what it says; a
+// journal keeps it and never looks into Body.
+type Event struct {
+	Revision Revision
+	Time     time.Time // milliseconds, UTC
+	Actor    string    // "anonymous" until there are users
+	Request  string    // request id
+	Kind     string
+	Body     json.RawMessage // {"v":1,…}
+	Text     Hash            // zero when the event has none
+}
+
+// Text is a schema text, kept once by its hash beside the log.
+type Text struct {
+	Hash Hash
+	Text string
+}
+
+// Batch is what one append makes durable, all or nothing.
+type Batch struct {
+	Events []Event // Revision is given by the journal, counting on from after
+	Texts  []Text
+	Erase  []Hash
+}
+
+// Record is an event with its text. Erased is true when the event has one that
+// is gone.
+type Record struct {
+	Event
+	Text   string
+	Erased bool
+}
+
+// Snapshot is a folded state and the revision up to which it is folded.
+type Snapshot struct {
+	Revision Revision
+	State    []byte
+}
+
+// Journal is the append-only log of events that the registry's state is folded
+// from. It knows events and revisions, never subjects or rules.
+type Journal interface {
+	// Append makes batch durable behind revision after and answers the new end.
+	// Errors: ErrMoved when after is no longer the end.
+	Append(ctx context.Context, after Revision, batch Batch) (Revision, error)
+	// Read gives the events behind from, in order, with their texts.
+	Read(ctx context.Context, from Revision, each func(Record) error) error
+	// Follow tells when the journal grew; it may miss and it may repeat. The
+	// channel is closed when ctx ends. A journal with one process may answer nil.
+	Follow(ctx context.Context) (<-chan struct{}, error)
+	// SaveSnapshot keeps the newest snapshot.
+	SaveSnapshot(ctx context.Context, s Snapshot) error
+	// LoadSnapshot answers the newest snapshot and every live text; a zero
+	// Revision when there is none.
+	LoadSnapshot(ctx context.Context, each func(Text) error) (Snapshot, error)
+	Close() error
+}
+
+// ErrMoved says that the journal's end is not where the caller believed.
+var ErrMoved = errors.New("journal has moved on")
+
+// Registration is a request to store a version.
+type Registration struct {
+	Subject   schemas.Subject
+	Source    schemas.Source  // an empty Text takes text, type and references of the latest live version
+	Version   schemas.Version // 0: next; -1: compare with the latest only; N: must be the next
+	ID        *int32          // only in IMPORT and FORWARD
+	Normalize bool
+	Force     bool
+	Metadata  *schemas.Metadata // refused (CodeRuleSetInvalid, 42210) until the contract stage
+	RuleSet   *schemas.RuleSet  // likewise
+	Actor     string
+	Request   string
+}

@@ -1,0 +1,22 @@
+# The image holds one static binary on an empty base, run by an unprivileged user.
+FROM golang:1.26 AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+ARG VERSION=dev
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/cartorio ./cmd/cartorio \
+ && mkdir -p /out/data /out/tmp
+
+FROM scratch
+COPY --from=build /out/cartorio /cartorio
+COPY --from=build --chown=65532:65532 /out/data /data
+COPY --from=build --chown=65532:65532 /out/tmp /tmp
+USER 65532:65532
+WORKDIR /data
+VOLUME /data
+EXPOSE 8081
+ENV CARTORIO_LISTEN=0.0.0.0:8081 CARTORIO_DATABASE=sqlite:/data/cartorio.db
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["/cartorio", "health"]
+ENTRYPOINT ["/cartorio"]
+CMD ["serve"]

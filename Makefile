@@ -1,0 +1,43 @@
+# One line a command; anything longer is a file under scripts/.
+GO ?= go
+TOOL = $(GO) tool -modfile=tools/go.mod
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS = -s -w -X main.version=$(VERSION)
+.DEFAULT_GOAL := help
+.PHONY: help build test race lint gen fuzz bench cover docker deps kills ci
+
+help: ## list the commands
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+build: ## the static binary ./cartorio
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o cartorio ./cmd/cartorio
+
+test: ## set up what the tests need, run everything, name what could not run
+	scripts/test.sh
+
+race: ## every test under the race detector, without brokers
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+lint: ## format and lint
+	$(TOOL) golangci-lint run ./... && $(TOOL) golangci-lint fmt --diff ./...
+
+gen: ## write what is made from code
+	$(GO) generate ./... && scripts/deps.sh > docs/deps.txt
+
+fuzz: ## every fuzz target for FUZZTIME (20s)
+	scripts/fuzz.sh
+
+bench: ## every benchmark
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+cover: ## coverage by package
+	$(GO) test -coverprofile=cover.out ./... && $(GO) tool cover -func=cover.out | tail -1
+
+kills: ## kill -9 a registering server 50 times
+	CARTORIO_KILLS=50 $(GO) test -run Kill -count 1 -v ./registry/...
+
+docker: ## the container image cartorio:dev
+	docker build -t cartorio:dev .
+
+ci: ## what a pull request must pass
+	scripts/ci.sh

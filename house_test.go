@@ -1,0 +1,185 @@
+// Package cartorio_test holds the one test that looks at the whole house: which
+// room may import which. It parses the files itself, because a test that asked
+// the go command would be answered from a cache that does not see new imports.
+package cartorio_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/cartorio-registry/cartorio"
+
+// room says what a package may import: our own packages, and outside modules
+// that a decision record gives it. The standard library is free but for never.
+type room struct {
+	ours    []string
+	outside []string
+	never   []string // standard library packages that are banned here
+}
+
+var pure = []string{"net/http", "database/sql", "os", "os/exec"}
+
+const (
+	jsonschemaV5 = "github.com/santhosh-tekuri/jsonschema/v5"
+	protocompile = "github.com/bufbuild/protocompile"
+	goprotobuf   = "google.golang.org/protobuf"
+	goavro       = "github.com/linkedin/goavro/v2"
+	echo         = "github.com/labstack/echo/v4"
+	sqliteDriver = "modernc.org/sqlite"
+	amqp         = "github.com/rabbitmq/amqp091-go"
+	cobra        = "github.com/spf13/cobra"
+	pflag        = "github.com/spf13/pflag"
+	yaml         = "gopkg.in/yaml.v3"
+	sync         = "golang.org/x/sync"
+)
+
+var house = map[string]room{
+	".":                           {},
+	"schemas":                     {never: pure},
+	"schemas/jsontext":            {ours: []string{"schemas"}, never: pure},
+	"schemas/avro":                {ours: []string{"schemas", "schemas/jsontext"}, outside: []string{goavro}, never: pure},
+	"schemas/jsonschema":          {ours: []string{"schemas", "schemas/jsontext", "schemas/jsonschema/regex"}, outside: []string{jsonschemaV5}, never: pure},
+	"schemas/jsonschema/regex":    {never: pure},
+	"schemas/protobuf":            {ours: []string{"schemas"}, outside: []string{protocompile, goprotobuf}, never: pure},
+	"schemas/formats":             {ours: []string{"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf"}, never: pure},
+	"schemas/folder":              {ours: []string{"schemas"}, never: pure},
+	"compat":                      {ours: []string{"schemas"}, never: pure},
+	"compat/avro":                 {ours: []string{"compat", "schemas", "schemas/avro", "schemas/jsontext"}, never: pure},
+	"compat/jsonschema":           {ours: []string{"compat", "schemas", "schemas/jsonschema", "schemas/jsontext"}, never: pure},
+	"compat/protobuf":             {ours: []string{"compat", "schemas", "schemas/protobuf"}, outside: []string{goprotobuf}, never: pure},
+	"compat/checkers":             {ours: []string{"compat", "compat/avro", "compat/jsonschema", "compat/protobuf"}, never: pure},
+	"compat/checktest":            {ours: []string{"compat", "schemas"}, outside: []string{"golang.org/x/tools/txtar", "github.com/rogpeppe/go-internal/txtar"}},
+	"registry":                    {ours: []string{"schemas", "compat"}, outside: []string{sync}, never: []string{"net/http", "database/sql", "os/exec"}},
+	"registry/sqlite":             {ours: []string{"registry", "schemas"}, outside: []string{sqliteDriver}, never: []string{"net/http", "os/exec"}},
+	"registry/journaltest":        {ours: []string{"registry", "schemas"}},
+	"api":                         {ours: []string{"registry", "compat", "schemas", "api/ui"}, outside: []string{echo}, never: []string{"database/sql", "os/exec"}},
+	"clients/framing":             {ours: []string{"schemas"}, never: pure},
+	"clients/sr":                  {ours: []string{"schemas"}, never: []string{"database/sql", "os/exec"}},
+	"clients/validate":            {ours: []string{"schemas", "clients/framing"}, outside: []string{sync}, never: []string{"net/http", "database/sql", "os/exec"}},
+	"clients/rabbitmq":            {ours: []string{"schemas", "clients/validate"}, outside: []string{amqp}, never: []string{"net/http", "database/sql", "os/exec"}},
+	"cmd/cartorio/internal/gitfs": {never: []string{"net/http", "database/sql"}},
+	"cmd/cartorio": {
+		ours: []string{
+			"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/formats", "schemas/folder", "schemas/jsontext",
+			"compat", "compat/checkers", "registry", "registry/sqlite", "api", "clients/framing", "clients/sr", "cmd/cartorio/internal/gitfs",
+		},
+		outside: []string{cobra, pflag, yaml},
+		never:   []string{"os/exec"},
+	},
+	"examples/rabbitmq": {
+		ours:    []string{"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/formats", "clients/sr", "clients/validate", "clients/rabbitmq"},
+		outside: []string{amqp},
+	},
+}
+
+func TestImportsGoOneWay(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if name == "testdata" || name == "tools" || name != "." && strings.HasPrefix(name, ".") {
+				return filepath.SkipDir
+			}
+			if _, err := os.Stat(filepath.Join(file, "go.mod")); err == nil && file != "." {
+				return filepath.SkipDir // a module of its own has rules of its own
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		at := path.Dir(filepath.ToSlash(file))
+		r, known := house[at]
+		if !known {
+			t.Errorf("%s: the package %s has no line in the house's table", file, at)
+			return nil
+		}
+		seen[at] = true
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range f.Imports {
+			what, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if spec.Name != nil && spec.Name.Name == "." {
+				t.Errorf("%s: dot import of %s", file, what)
+			}
+			if why := r.refuses(what); why != "" {
+				t.Errorf("%s: imports %s: %s", file, what, why)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range house {
+		if !seen[at] && at != "." {
+			t.Errorf("the house's table has a line for %s, which does not exist", at)
+		}
+	}
+	if len(seen) < 10 {
+		t.Errorf("only %d packages were looked at", len(seen))
+	}
+}
+
+func (r room) refuses(what string) string {
+	if inside, ours := strings.CutPrefix(what, module+"/"); ours {
+		if !slices.Contains(r.ours, inside) {
+			return "this room may not see that one"
+		}
+		return ""
+	}
+	if !strings.Contains(strings.SplitN(what, "/", 2)[0], ".") {
+		if slices.Contains(r.never, what) {
+			return "banned in this room"
+		}
+		return ""
+	}
+	for _, mod := range r.outside {
+		if what == mod || strings.HasPrefix(what, mod+"/") {
+			return ""
+		}
+	}
+	return "no decision record gives this module to this room"
+}
+
+// TestRefusals shows that the table can fail.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		room, what string
+		refused    bool
+	}{
+		{"schemas", module + "/compat", true},
+		{"schemas", "os", true},
+		{"schemas", "net/url", false},
+		{"schemas/avro", module + "/schemas/jsonschema", true},
+		{"registry", module + "/api", true},
+		{"registry", module + "/schemas/avro", true},
+		{"clients/validate", module + "/clients/sr", true},
+		{"api", "github.com/labstack/echo/v4/middleware", false},
+		{"api", "github.com/labstack/echo/v40", true},
+		{"compat", echo, true},
+	} {
+		if got := house[tt.room].refuses(tt.what) != ""; got != tt.refused {
+			t.Errorf("%s importing %s: refused %v, want %v", tt.room, tt.what, got, tt.refused)
+		}
+	}
+}

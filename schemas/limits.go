@@ -27,8 +27,14 @@ func (l Limits) OrDefault() Limits {
 		mine  *int
 		other int
 	}{
-		{&l.Text, d.Text}, {&l.Depth, d.Depth}, {&l.Nesting, d.Nesting}, {&l.Declarations, d.Declarations},
-		{&l.References, d.References}, {&l.Digits, d.Digits}, {&l.Exponent, d.Exponent}, {&l.Name, d.Name},
+		{&l.Text, d.Text},
+		{&l.Depth, d.Depth},
+		{&l.Nesting, d.Nesting},
+		{&l.Declarations, d.Declarations},
+		{&l.References, d.References},
+		{&l.Digits, d.Digits},
+		{&l.Exponent, d.Exponent},
+		{&l.Name, d.Name},
 	} {
 		if *f.mine == 0 {
 			*f.mine = f.other

@@ -71,8 +71,9 @@ func (s Subject) String() string {
 		return s.Name
 	case AnyContext:
 		return ":*:" + s.Name
+	default:
+		return ":" + string(s.Context) + ":" + s.Name
 	}
-	return ":" + string(s.Context) + ":" + s.Name
 }
 
 // IsContext tells whether s stands for a whole context.

@@ -109,8 +109,11 @@ func TestGUID(t *testing.T) {
 		{"empty metadata and a bare rule", `{"type":"record","name":"myrecord","fields":[{"type":"string","default":null,"name":"f"}]}`, nil, &schemas.Metadata{}, rule(schemas.ContractRule{}), "16f1eca5-ebf9-22b3-da80-212f8fa7342e"},
 		{"primitive", `"string"`, nil, nil, nil, "095d71cf-1255-6b9d-5e33-0ad575b3df5d"},
 		{"namespace", user, nil, nil, nil, "03f12125-0e8f-e0b8-3e84-a1ee2bdbbfca"},
-		{"reference", `{"type":"record","name":"Order","namespace":"com.acme","fields":[{"name":"buyer","type":"User"}]}`,
-			[]schemas.Reference{{Name: "com.acme.User", Subject: "user", Version: 1}}, nil, nil, "031e66a8-e5e3-a712-9dd0-0df4de2fe564"},
+		{
+			"reference", `{"type":"record","name":"Order","namespace":"com.acme","fields":[{"name":"buyer","type":"User"}]}`,
+			[]schemas.Reference{{Name: "com.acme.User", Subject: "user", Version: 1}},
+			nil, nil, "031e66a8-e5e3-a712-9dd0-0df4de2fe564",
+		},
 		{"metadata", user, nil, &schemas.Metadata{Properties: map[string]string{"owner": "payments"}}, nil, "91dee32f-ab08-1494-6064-44fbcba2c121"},
 		{"empty metadata", user, nil, &schemas.Metadata{}, nil, "1407e1a3-f338-338b-ccc9-785b697ca527"},
 		{"rule", user, nil, nil, rule(schemas.ContractRule{Name: "positiveId", Kind: "CONDITION", Mode: "WRITE", Type: "CEL", Expr: "message.id > 0"}), "c601189b-3f59-3599-6c44-622b3c2a2f5c"},

@@ -1,0 +1,221 @@
+// Package folder turns a folder of schema files, or any other [fs.FS], into
+// subjects and sources, in the order in which they can be registered: what is
+// referred to stands before what refers to it.
+//
+// It cannot tell a work tree from a git ref or a bundle, and it knows no
+// grammar: formats come in as values. References are resolved inside the same
+// tree: Avro by the file that defines the full name, JSON Schema by $id or
+// relative path, Protobuf by import path. A file that cannot be used carries
+// its reason in [Entry.Err]; only a tree that cannot be walked is an error.
+//
+// Start with [Open]; [Pair] says which file of one tree is which of another.
+package folder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// Options say how a tree is read. Zero fields mean the defaults.
+type Options struct {
+	// Formats are the schema languages that are understood.
+	Formats []schemas.Format
+	// Naming makes subject names.
+	Naming Naming
+	// Declared tells what paths cannot: subject or type of a file. A declared
+	// file is a schema whatever it looks like.
+	Declared map[string]Declaration
+	// Only lists the files to look at, instead of walking the tree. Each one
+	// counts as declared.
+	Only []string
+	// Include and Exclude narrow which entries are Selected; the others are
+	// still there to be referred to. See [Match] for the form of a pattern.
+	Include, Exclude []string
+	// Limits bound each text.
+	Limits schemas.Limits
+	// Files is how many schema files a tree may hold, 10,000.
+	Files int
+	// Nodes is how many files and folders are walked, 200,000.
+	Nodes int
+	// Bytes is how much schema text a tree may hold, 256 MiB.
+	Bytes int64
+}
+
+func (o Options) orDefault() Options {
+	o.Limits = o.Limits.OrDefault()
+	if o.Files == 0 {
+		o.Files = 10_000
+	}
+	if o.Nodes == 0 {
+		o.Nodes = 200_000
+	}
+	if o.Bytes == 0 {
+		o.Bytes = 256 << 20
+	}
+	return o
+}
+
+// Declaration is what a configuration says of a file. Both members may be
+// empty.
+type Declaration struct {
+	Subject string // qualified or not; wins over Naming
+	Type    schemas.Type
+}
+
+// Entry is one schema file.
+type Entry struct {
+	// Path is slash-separated, inside the tree.
+	Path string
+	// Subject is the name that Naming or a declaration gives.
+	Subject schemas.Subject
+	// Declared tells that a declaration gave it.
+	Declared bool
+	// Source holds type, text and the references that the tree answers, each
+	// pinned to version 1, the only one that a folder has.
+	Source schemas.Source
+	// Names are the full names that the file defines; see [schemas.Outline].
+	Names []string
+	// Uses are the entries that References point to, as indexes in
+	// Folder.Entries, each once, ascending.
+	Uses []int
+	// Missing are the names that the file needs and the tree does not define.
+	Missing []string
+	// Selected is false where Include and Exclude leave the file out.
+	Selected bool
+	// Err says why the file cannot be used as it stands: it does not parse, is
+	// not text, too large, one of a circle, of two files with one subject, or
+	// needs a name that two files define. ErrNoChecker marks a known schema
+	// language without a format.
+	Err error
+}
+
+// ErrNoChecker marks a file of a schema language that is known and has no
+// format: it is counted as not checked, never as compatible.
+var ErrNoChecker = errors.New("this schema language has no checker yet")
+
+// Folder is a tree that was read. It is immutable and safe for use by many
+// goroutines.
+type Folder struct {
+	// Entries are the schema files: dependencies first, else by path.
+	Entries []Entry
+	// Others are the paths of files that are no schemas, sorted.
+	Others []string
+	// Links are the paths of symbolic links and other things that are neither
+	// files nor folders. They are not followed.
+	Links []string
+	// Absent are the declared files that are not there, sorted.
+	Absent []string
+	// Unmatched are the patterns of Include and Exclude that match no schema.
+	Unmatched []string
+
+	bySubject map[schemas.Subject]int
+	byPath    map[string]int
+}
+
+// Open reads the schema files of fsys. Folders whose name starts with a dot and
+// node_modules are not entered.
+//
+// Errors: what fsys answers; a limit of Options on the whole tree; a template
+// or pattern that cannot be read; a declared file of unknown type. What is wrong
+// with one file is in its entry.
+func Open(ctx context.Context, fsys fs.FS, options Options) (*Folder, error) {
+	o := options.orDefault()
+	if err := o.Naming.check(); err != nil {
+		return nil, err
+	}
+	for _, list := range [][]string{o.Include, o.Exclude} {
+		for _, p := range list {
+			if err := checkPattern(p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	r := reader{fsys: fsys, options: o, folder: &Folder{}}
+	if err := r.read(ctx); err != nil {
+		return nil, err
+	}
+	f := r.folder
+	r.name()
+	r.narrow()
+	l := newLinker(r.files)
+	l.link()
+	f.Entries = l.ordered()
+	f.bySubject = map[schemas.Subject]int{}
+	f.byPath = map[string]int{}
+	for i := range f.Entries {
+		e := &f.Entries[i]
+		f.byPath[e.Path] = i
+		if e.Subject != (schemas.Subject{}) {
+			if _, taken := f.bySubject[e.Subject]; !taken {
+				f.bySubject[e.Subject] = i
+			}
+		}
+	}
+	return f, nil
+}
+
+// Entry finds the file at path.
+func (f *Folder) Entry(path string) (*Entry, bool) {
+	i, ok := f.byPath[path]
+	if !ok {
+		return nil, false
+	}
+	return &f.Entries[i], true
+}
+
+// Selected counts the entries that are selected.
+func (f *Folder) Selected() int {
+	n := 0
+	for i := range f.Entries {
+		if f.Entries[i].Selected {
+			n++
+		}
+	}
+	return n
+}
+
+// Resolve answers a reference from inside the tree; with it a *Folder is a
+// [schemas.Resolver]. Any version but 1 and the latest is unknown.
+//
+// Errors: ErrSubjectUnknown, ErrVersionUnknown.
+func (f *Folder) Resolve(_ context.Context, in schemas.Context, ref schemas.Reference) (schemas.Resolved, error) {
+	found, err := f.find(ref.Target(in), ref.Version)
+	if err != nil {
+		return schemas.Resolved{}, err
+	}
+	return schemas.Resolved{Subject: found.Subject, Version: 1, Source: found.Source}, nil
+}
+
+// Version answers a subject's one version as a registry would, without id.
+//
+// Errors: ErrSubjectUnknown, ErrVersionUnknown.
+func (f *Folder) Version(_ context.Context, subject schemas.Subject, version schemas.Version) (schemas.Found, error) {
+	e, err := f.find(subject, version)
+	if err != nil {
+		return schemas.Found{}, err
+	}
+	return schemas.Found{
+		Subject: e.Subject,
+		Version: 1,
+		GUID:    schemas.GUIDOf(e.Source.Text, e.Source.References, nil, nil),
+		Source:  e.Source,
+	}, nil
+}
+
+func (f *Folder) find(subject schemas.Subject, version schemas.Version) (*Entry, error) {
+	if subject.Context == "" {
+		subject.Context = schemas.DefaultContext
+	}
+	i, ok := f.bySubject[subject]
+	if !ok {
+		return nil, fmt.Errorf("looking for %s in the folder: %w", subject, schemas.ErrSubjectUnknown)
+	}
+	if version != 1 && version != schemas.Latest {
+		return nil, fmt.Errorf("looking for version %s of %s in the folder, which has version 1 only: %w", version, subject, schemas.ErrVersionUnknown)
+	}
+	return &f.Entries[i], nil
+}

@@ -1,0 +1,318 @@
+package folder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// withoutFormat are the endings of schema languages that we know by sight.
+var withoutFormat = []string{".avdl", ".avpr", ".capnp", ".fbs", ".graphql", ".graphqls", ".gql", ".thrift", ".xsd"}
+
+// file is an entry in the making.
+type file struct {
+	Entry
+	needs      []string
+	extensions []string
+}
+
+type reader struct {
+	fsys    fs.FS
+	options Options
+	folder  *Folder
+	files   []*file
+	nodes   int
+	bytes   int64
+}
+
+func (r *reader) read(ctx context.Context) error {
+	declared := map[string]bool{}
+	if r.options.Only != nil {
+		for _, p := range r.options.Only {
+			if err := r.one(p); err != nil {
+				return err
+			}
+		}
+	} else if err := fs.WalkDir(r.fsys, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("reading the folder: %w", err)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if r.nodes++; r.nodes > r.options.Nodes {
+			return fmt.Errorf("reading the folder: it holds more than %d files and folders: name a smaller folder", r.options.Nodes)
+		}
+		if d.IsDir() {
+			if p != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() {
+			r.folder.Links = append(r.folder.Links, p)
+			return nil
+		}
+		return r.one(p)
+	}); err != nil {
+		return err
+	}
+	for _, f := range r.files {
+		declared[f.Path] = true
+	}
+	for _, p := range sortedKeys(r.options.Declared) {
+		if !declared[p] {
+			r.folder.Absent = append(r.folder.Absent, p)
+		}
+	}
+	slices.Sort(r.folder.Others)
+	slices.Sort(r.folder.Links)
+	slices.SortFunc(r.files, func(a, b *file) int { return strings.Compare(a.Path, b.Path) })
+	return nil
+}
+
+// one looks at a file and keeps it as a schema or as another file.
+func (r *reader) one(p string) error {
+	declaration, declared := r.options.Declared[p]
+	declared = declared || slices.Contains(r.options.Only, p)
+	lower := strings.ToLower(path.Base(p))
+	candidates := r.candidates(lower)
+	switch {
+	case declaration.Type != "":
+		i := slices.IndexFunc(r.options.Formats, func(f schemas.Format) bool { return f.Type == declaration.Type })
+		if i < 0 {
+			return fmt.Errorf("reading %s: it is declared as %s, which is not among the formats", p, declaration.Type)
+		}
+		candidates = r.options.Formats[i : i+1]
+	case len(candidates) == 0 && slices.ContainsFunc(withoutFormat, func(x string) bool { return strings.HasSuffix(lower, x) }):
+		f := &file{Entry: Entry{Path: p, Err: ErrNoChecker}}
+		return r.keep(f)
+	case len(candidates) == 0 && declared:
+		return fmt.Errorf("reading %s: its ending does not tell the schema type: rename it to .avsc, .json or .proto, or declare its type", p)
+	case len(candidates) == 0:
+		r.folder.Others = append(r.folder.Others, p)
+		return nil
+	}
+	// A .json file may be anything, so it must show that it is a schema.
+	certain := declared || !strings.HasSuffix(lower, ".json")
+	text, err := r.text(p)
+	if err != nil && !errors.As(err, new(unusable)) {
+		return err
+	}
+	if err != nil {
+		if !certain {
+			r.folder.Others = append(r.folder.Others, p)
+			return nil
+		}
+		f := &file{Entry: Entry{Path: p, Err: err}, extensions: candidates[0].Extensions}
+		f.Source.Type = candidates[0].Type
+		return r.keep(f)
+	}
+	f := outline(p, text, candidates, certain, r.options.Limits)
+	if f == nil {
+		r.folder.Others = append(r.folder.Others, p)
+		return nil
+	}
+	if r.bytes += int64(len(text)); r.bytes > r.options.Bytes {
+		return fmt.Errorf("reading the folder: it holds more than %d bytes of schema text: name a smaller folder", r.options.Bytes)
+	}
+	return r.keep(f)
+}
+
+func (r *reader) keep(f *file) error {
+	if len(r.files) == r.options.Files {
+		return fmt.Errorf("reading the folder: it holds more than %d schema files: name a smaller folder", r.options.Files)
+	}
+	r.files = append(r.files, f)
+	return nil
+}
+
+// candidates are the formats that a file's ending allows. JSON Schema is asked
+// before Avro, since a text with $schema says plainly what it is.
+func (r *reader) candidates(lower string) []schemas.Format {
+	var out []schemas.Format
+	anyJSON := strings.HasSuffix(lower, ".json")
+	for _, f := range r.options.Formats {
+		own := slices.ContainsFunc(f.Extensions, func(x string) bool { return strings.HasSuffix(lower, x) })
+		if own || anyJSON && (f.Type == schemas.Avro || f.Type == schemas.JSON) {
+			out = append(out, f)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b schemas.Format) int { return rank(a.Type) - rank(b.Type) })
+	return out
+}
+
+func rank(t schemas.Type) int {
+	if t == schemas.JSON {
+		return 0
+	}
+	return 1
+}
+
+// outline asks each format what the text is. certain files that no format
+// recognizes belong to the first one, with its error.
+func outline(p, text string, candidates []schemas.Format, certain bool, limits schemas.Limits) *file {
+	make := func(format schemas.Format, o schemas.Outline, err error) *file {
+		f := &file{Entry: Entry{Path: p, Names: o.Names, Err: err}, needs: o.Needs, extensions: format.Extensions}
+		f.Source = schemas.Source{Type: format.Type, Text: text}
+		return f
+	}
+	var first *file
+	for _, format := range candidates {
+		o, err := format.Outline(p, text, limits)
+		if err == nil && o.Schema && (len(o.Names) > 0 || format.Type != schemas.Avro || len(candidates) == 1) {
+			return make(format, o, nil)
+		}
+		if first == nil {
+			first = make(format, o, err)
+		}
+	}
+	if certain || first.Err != nil && strings.Contains(text, `"$schema"`) {
+		return first
+	}
+	return nil
+}
+
+// unusable wraps what is wrong with one file, as opposed to with the tree.
+type unusable struct{ error }
+
+func (u unusable) Unwrap() error { return u.error }
+
+// text reads a file within the text limit.
+func (r *reader) text(p string) (string, error) {
+	f, err := r.fsys.Open(p)
+	if err != nil {
+		return "", fmt.Errorf("reading a schema file: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	most := r.options.Limits.Text
+	if info, err := f.Stat(); err == nil {
+		if info.IsDir() {
+			return "", fmt.Errorf("reading %s: it is a folder, where a file was expected", p)
+		}
+		if info.Size() > int64(most) {
+			return "", unusable{&schemas.LimitError{Limit: schemas.LimitText, Most: most, Found: int(info.Size())}}
+		}
+	}
+	b, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
+	if err != nil {
+		return "", fmt.Errorf("reading a schema file: %w", err)
+	}
+	if len(b) > most {
+		return "", unusable{&schemas.LimitError{Limit: schemas.LimitText, Most: most, Found: len(b)}}
+	}
+	text := string(b)
+	if at := invalidUTF8(text); at >= 0 {
+		return "", unusable{schemas.SyntaxErrors{{
+			Position: schemas.PositionAt(text, at),
+			Summary:  fmt.Sprintf("byte 0x%02X is not UTF-8 text", text[at]),
+			Detail:   "a schema file must be UTF-8: convert it, or leave it out",
+		}}}
+	}
+	return text, nil
+}
+
+func invalidUTF8(text string) int {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && size <= 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
+// name gives each file its subject; one subject has one file.
+func (r *reader) name() {
+	bySubject := map[schemas.Subject][]*file{}
+	for _, f := range r.files {
+		if errors.Is(f.Err, ErrNoChecker) {
+			continue
+		}
+		if d := r.options.Declared[f.Path]; d.Subject != "" {
+			f.Subject, f.Declared = schemas.ParseSubject(d.Subject), true
+		} else {
+			s, err := r.options.Naming.subjectOf(&f.Entry, f.extensions)
+			if err != nil {
+				if f.Err == nil {
+					f.Err = err
+				}
+				continue
+			}
+			f.Subject = s
+		}
+		bySubject[f.Subject] = append(bySubject[f.Subject], f)
+	}
+	for s, list := range bySubject {
+		if len(list) < 2 {
+			continue
+		}
+		for _, f := range list {
+			if f.Err == nil {
+				f.Err = fmt.Errorf("naming the files: %s all become subject %q: declare their subjects, or use another template such as {path}", paths(list), s)
+			}
+		}
+	}
+}
+
+// narrow applies Include and Exclude and finds the patterns that match nothing.
+func (r *reader) narrow() {
+	used := map[string]bool{}
+	hit := func(patterns []string, p string) bool {
+		any := false
+		for _, pattern := range patterns {
+			if Match(pattern, p) {
+				used[pattern] = true
+				any = true
+			}
+		}
+		return any
+	}
+	for _, f := range r.files {
+		in := hit(r.options.Include, f.Path) || len(r.options.Include) == 0
+		out := hit(r.options.Exclude, f.Path)
+		f.Selected = in && !out
+	}
+	for _, list := range [][]string{r.options.Include, r.options.Exclude} {
+		for _, pattern := range list {
+			if !used[pattern] {
+				r.folder.Unmatched = append(r.folder.Unmatched, pattern)
+			}
+		}
+	}
+}
+
+// paths lists up to five files for a sentence.
+func paths(list []*file) string {
+	const most = 5
+	var names []string
+	for i, f := range list {
+		if i == most {
+			names = append(names, fmt.Sprintf("%d more", len(list)-most))
+			break
+		}
+		names = append(names, f.Path)
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

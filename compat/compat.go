@@ -5,75 +5,35 @@
 // It knows no format: checkers are values (see [Checker]) gathered in
 // compat/checkers. Two questions are asked of every pair and never mixed: what
 // the reference registry would say ([Difference]), and what happens to data
-// ([Change], [Effect]).
+// ([Change], [Effect]). [Check] asks both and gives the verdict of a level.
 package compat
 
-import "github.com/cartorio-registry/cartorio/schemas"
+import (
+	"errors"
 
-// Answer is what is known about one direction. The zero value is "not checked".
-type Answer uint8
-
-const (
-	// Unchecked could be neither proved nor refuted; on the wire NOT_CHECKED.
-	Unchecked Answer = iota
-	// Safe is proved: every payload of the writer is read as the same value.
-	Safe
-	// Breaks is refuted, by a witness where one could be built.
-	Breaks
+	"github.com/cartorio-registry/cartorio/schemas"
 )
 
-// Kind is how data is hurt.
-type Kind uint8
-
-const (
-	// Unhurt goes with Safe and Unchecked.
-	Unhurt Kind = iota
-	// Refused payloads cannot be read at all.
-	Refused
-	// Lost values were written and are not there after reading.
-	Lost
-	// Altered values read as another value.
-	Altered
-	// AlteredOutOfRange values change only beyond what the reader holds exactly.
-	AlteredOutOfRange
-	// MeaningOnly leaves the value and changes what it stands for.
-	MeaningOnly
-)
-
-// Layer is the place where an effect happens.
-type Layer uint8
-
-const (
-	// Data is the one layer of Avro and JSON Schema.
-	Data Layer = iota
-	// Wire is Protobuf's binary form.
-	Wire
-	// JSONMapping is Protobuf's JSON form.
-	JSONMapping
-	// SourceCode is what Protobuf generates.
-	SourceCode
-)
-
-// Outcome is an answer and, when it breaks, how.
-type Outcome struct {
-	Answer Answer
-	Kind   Kind
-}
-
-// Effect is what a change does to data in both directions.
-type Effect struct {
-	NewReadsOld Outcome
-	OldReadsNew Outcome
-}
+// ErrNotChecked says that an answer could not be had: the pair is neither
+// called compatible nor breaking. Whoever returns it wraps it with the reason.
+var ErrNotChecked = errors.New("not checked")
 
 // Difference is one entry of the reference verdict, in the peer's words.
 // Compatible tells whether the peer accepts it in the direction and under the
 // policy asked.
 type Difference struct {
-	Type       string
-	Path       string
-	Info       string
+	Type       string // the peer's name of the kind, such as NAME_MISMATCH
+	Path       string // where, in the peer's own path language
+	Info       string // the peer's short text that goes with it
 	Compatible bool
+
+	// Reader and Writer are the places in the two texts; zero where a checker
+	// does not know them. A change whose places lie inside both, and whose rule
+	// names Type among its Peers, is what the difference is about.
+	Reader, Writer schemas.Place
+	// Causes are differences that the peer hides behind this one, as a union
+	// hides what is wrong inside its branch.
+	Causes []Difference
 }
 
 // Witness is a payload that proves a break: written by one side, refused or
@@ -87,26 +47,17 @@ type Witness struct {
 
 // Change is one thing that is different between two schemas.
 type Change struct {
-	Rule    string
-	Old     schemas.Place
-	New     schemas.Place
-	Path    string // logical path: names, stable when things are inserted before it
-	Text    string // one sentence
-	Before  string // the old value, short; empty when there was none
-	After   string // the new value, short; empty when there is none
+	Rule   string // id of a rule of the checker
+	Old    schemas.Place
+	New    schemas.Place
+	Path   string // logical path: names, stable when things are inserted before it
+	Text   string // one sentence
+	Before string // the old value, short; empty when there was none
+	After  string // the new value, short; empty when there is none
+	// Effects are what the change does at this node, per layer.
 	Effects map[Layer]Effect
 	// Witness holds per layer: new reads old, old reads new.
 	Witness map[Layer][2]*Witness
-}
-
-// Rule is a kind of change, as data.
-type Rule struct {
-	ID     string
-	Mirror string   // the rule that the swapped pair reports
-	May    []Effect // the effects it may have, on the layers of Layers
-	Layers []Layer
-	Peers  []string // the peer's names for it
-	Claims []string // which keyword, attribute or descriptor field it answers for
 }
 
 // Policy is Confluent's compatibilityPolicy; it loosens JSON Schema's closed
@@ -120,7 +71,16 @@ const (
 	Lenient
 )
 
-// Checker compares the schemas of one format.
+// String is the wire name.
+func (p Policy) String() string {
+	if p == Lenient {
+		return "LENIENT"
+	}
+	return "STRICT"
+}
+
+// Checker compares the schemas of one format. It is a value: a list of checkers
+// is a plain slice.
 type Checker struct {
 	Format schemas.Type
 
@@ -132,18 +92,22 @@ type Checker struct {
 	Reference func(reader, writer schemas.Schema, policy Policy, budget Budget) ([]Difference, error)
 
 	// Truth tells what happens to data: one effect for the whole pair per
-	// layer, and the changes. A missing layer is Unchecked.
+	// layer, and the changes in an order that depends on the texts alone. A
+	// missing layer is Unchecked; a nil function leaves every layer so.
 	Truth func(old, next schemas.Schema, budget Budget) (map[Layer]Effect, []Change)
+
+	// Layer is the one that decides when a question names none.
+	Layer Layer
 
 	// Rules lists every rule that Truth can report.
 	Rules []Rule
 
+	// Message writes a difference as the peer's object in text form. reader and
+	// writer are "new" and "old", or the reverse; rule is our id, or empty. Nil
+	// means [Message].
+	Message func(d Difference, reader, writer, rule string) string
+
 	// SameWhenEqual tells that two schemas of one fingerprint need no checker.
 	// Avro says no: an ambiguous alias refuses itself.
 	SameWhenEqual bool
-}
-
-// Budget bounds a comparison in steps. The zero value is the default.
-type Budget struct {
-	Steps int
 }

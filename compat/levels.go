@@ -3,8 +3,6 @@ package compat
 import (
 	"fmt"
 	"strings"
-
-	"github.com/cartorio-registry/cartorio/schemas"
 )
 
 // Level is a direction and how far back it reaches, or none.
@@ -24,7 +22,12 @@ const (
 var levelNames = [...]string{"NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE"}
 
 // String is the wire name, upper case.
-func (l Level) String() string { return levelNames[l] }
+func (l Level) String() string {
+	if int(l) < len(levelNames) {
+		return levelNames[l]
+	}
+	return fmt.Sprintf("LEVEL(%d)", uint8(l))
+}
 
 // ParseLevel reads a wire name in any letter case.
 //
@@ -63,35 +66,41 @@ const (
 	Both
 )
 
-// Old is one version of a history.
-type Old struct {
-	Label   string // "3", or a file name
-	Version schemas.Version
-	Schema  schemas.Schema
+var verdictPolicyNames = [...]string{"REFERENCE", "SOUND", "BOTH"}
+
+// String is the wire name, upper case.
+func (p VerdictPolicy) String() string {
+	if int(p) < len(verdictPolicyNames) {
+		return verdictPolicyNames[p]
+	}
+	return fmt.Sprintf("POLICY(%d)", uint8(p))
 }
 
-// Question asks whether next may follow a history.
-type Question struct {
-	Checkers      []Checker
-	Subject       string
-	Level         Level
-	Policy        Policy
-	VerdictPolicy VerdictPolicy
-	Next          schemas.Schema
-	History       []Old // newest first; a level that is not transitive looks at the first only
-	Budget        Budget
+// ParseVerdictPolicy reads a wire name in any letter case.
+//
+// Errors: any other text.
+func ParseVerdictPolicy(text string) (VerdictPolicy, error) {
+	for i, name := range verdictPolicyNames {
+		if strings.EqualFold(name, text) {
+			return VerdictPolicy(i), nil
+		}
+	}
+	return Reference, fmt.Errorf("verdict policy %q is none of %s", text, strings.Join(verdictPolicyNames[:], ", "))
 }
 
-// Report is the answer to a Question.
-type Report struct {
-	Level      Level
-	Compatible bool
-	NotChecked bool // not compatible for lack of an answer
-	// Messages are the peer's objects as text, in the peer's order; empty when
-	// compatible.
-	Messages []string
-	Risks    int
-}
+func (p VerdictPolicy) countsReference() bool { return p != Sound }
+func (p VerdictPolicy) countsTruth() bool     { return p != Reference }
 
-// Check answers q.
-func Check(q Question) Report { return Report{Level: q.Level, NotChecked: true} }
+// ParsePolicy reads STRICT or LENIENT in any letter case; LOGICAL behaves as
+// STRICT.
+//
+// Errors: any other text.
+func ParsePolicy(text string) (Policy, error) {
+	switch {
+	case strings.EqualFold(text, "STRICT"), strings.EqualFold(text, "LOGICAL"):
+		return Strict, nil
+	case strings.EqualFold(text, "LENIENT"):
+		return Lenient, nil
+	}
+	return Strict, fmt.Errorf("compatibility policy %q is none of STRICT, LENIENT, LOGICAL", text)
+}

@@ -1,0 +1,47 @@
+package compat
+
+import "fmt"
+
+// defaultSteps keeps a pair under 2 s and 512 MB; the tests of the checkers
+// measure it.
+const defaultSteps = 2_000_000
+
+// Budget bounds a comparison in steps, so that an answer is the same on every
+// machine. The zero value is the default.
+type Budget struct {
+	Steps int
+}
+
+// Meter starts a count.
+func (b Budget) Meter() *Meter {
+	if b.Steps <= 0 {
+		b.Steps = defaultSteps
+	}
+	return &Meter{left: b.Steps, most: b.Steps}
+}
+
+// Meter counts the steps of one comparison. It is not safe for use by many
+// goroutines.
+type Meter struct{ left, most int }
+
+// Spend takes n steps and tells whether they were there. Once it said no it
+// says no for ever.
+func (m *Meter) Spend(n int) bool {
+	if m.left < n {
+		m.left = -1
+		return false
+	}
+	m.left -= n
+	return true
+}
+
+// Spent tells whether the budget is exhausted.
+func (m *Meter) Spent() bool { return m.left < 0 }
+
+// Err is ErrNotChecked with the budget in its text when it is exhausted.
+func (m *Meter) Err() error {
+	if !m.Spent() {
+		return nil
+	}
+	return fmt.Errorf("%w: the comparison takes more than %d steps", ErrNotChecked, m.most)
+}

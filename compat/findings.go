@@ -1,0 +1,207 @@
+package compat
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// Severity is how much a finding matters to the question asked.
+type Severity string
+
+// The severities.
+const (
+	SeverityBreaking Severity = "breaking" // refuses the pair under the level and policy asked
+	Risk             Severity = "risk"     // refuses nothing, but hurts somebody
+	Note             Severity = "note"     // is there to be known
+)
+
+func (s Severity) rank() int { return slices.Index([]Severity{SeverityBreaking, Risk, Note}, s) }
+
+// Location is a place in one of the two texts, for people and for annotations.
+// Lines and columns count from 1, columns in bytes; 0 is not known.
+type Location struct {
+	Label     string `json:"label"`
+	File      string `json:"file,omitempty"`
+	Line      int    `json:"line"`
+	Column    int    `json:"column"`
+	EndLine   int    `json:"end_line"`
+	EndColumn int    `json:"end_column"`
+	Pointer   string `json:"pointer"`
+	Text      string `json:"text,omitempty"` // the value there, short
+}
+
+// ShownWitness is a witness as a document shows it.
+type ShownWitness struct {
+	Value   string `json:"value"`             // JSON, for people
+	Bytes   string `json:"bytes"`             // the payload, base64
+	Hex     string `json:"hex"`               // the same, for eyes
+	Message string `json:"message,omitempty"` // Protobuf's full name
+	Writer  string `json:"writer"`            // "old" or "new"
+	Reader  string `json:"reader"`            // the side that fails
+	Layer   string `json:"layer"`
+	Text    string `json:"text"` // what the failing side says
+}
+
+// Finding is what people see: a change, joined with the differences it
+// explains, or a difference that no change explains.
+type Finding struct {
+	Rule        string        `json:"rule"`
+	Aliases     []string      `json:"aliases"` // the peer's names
+	Severity    Severity      `json:"severity"`
+	Direction   string        `json:"direction"` // backward, forward or both
+	Format      schemas.Type  `json:"format"`
+	Subject     string        `json:"subject"`
+	Path        string        `json:"path"` // logical
+	Base        Location      `json:"base"`
+	Head        Location      `json:"head"`
+	Message     string        `json:"message"`
+	Why         string        `json:"why"`
+	Fix         string        `json:"fix"`
+	Witness     *ShownWitness `json:"witness"`
+	Fingerprint string        `json:"fingerprint"`
+	Accepted    *Acceptance   `json:"accepted"`
+}
+
+// Compared is one compared pair of a document.
+type Compared struct {
+	Subject       string       `json:"subject"`
+	Format        schemas.Type `json:"format"`
+	Base          string       `json:"base"`
+	Head          string       `json:"head"`
+	Version       int          `json:"version,omitempty"` // of the old side, in a registry
+	Level         string       `json:"level"`
+	Policy        string       `json:"policy"`
+	VerdictPolicy string       `json:"verdict_policy"`
+	Direction     string       `json:"direction"`
+	Verdict       Verdict      `json:"verdict"`
+	Reason        string       `json:"reason,omitempty"` // why it was not checked
+}
+
+// Summary counts a document.
+type Summary struct {
+	Compared   int `json:"compared"`
+	Compatible int `json:"compatible"`
+	Breaking   int `json:"breaking"`    // pairs
+	NotChecked int `json:"not_checked"` // pairs
+	Breaks     int `json:"breaks"`      // findings, without the accepted ones
+	Risks      int `json:"risks"`
+	Notes      int `json:"notes"`
+	Accepted   int `json:"accepted"`
+}
+
+// Document is the findings of one run, the same for command line, API and
+// pages. Its order depends on the reports alone.
+type Document struct {
+	Version  int        `json:"version"` // of this form
+	Tool     string     `json:"tool"`
+	Verdict  Verdict    `json:"verdict"`
+	Compared []Compared `json:"compared"`
+	Findings []Finding  `json:"findings"`
+	Summary  Summary    `json:"summary"`
+}
+
+// NewDocument gathers reports in the order given. One pair that was not checked
+// makes the whole not checked, since a partial answer is none.
+func NewDocument(tool string, reports ...Report) Document {
+	d := Document{Version: 1, Tool: tool, Verdict: Compatible, Compared: []Compared{}, Findings: []Finding{}}
+	for _, r := range reports {
+		for _, c := range r.Compared {
+			d.Compared = append(d.Compared, Compared{
+				Subject: r.Subject, Format: r.Format, Base: labelOf(c.Old), Head: r.Label,
+				Version: max(int(c.Old.Version), 0), Level: r.Level.String(), Policy: r.Policy.String(),
+				VerdictPolicy: r.VerdictPolicy.String(), Direction: directionOf(r.Level.AsksBackward(), r.Level.AsksForward()),
+				Verdict: c.Verdict, Reason: c.Reason,
+			})
+			d.Findings = append(d.Findings, c.Findings...)
+			d.Summary.Compared++
+			switch c.Verdict {
+			case Compatible:
+				d.Summary.Compatible++
+			case Breaking:
+				d.Summary.Breaking++
+			case NotChecked:
+				d.Summary.NotChecked++
+			}
+		}
+	}
+	for _, f := range d.Findings {
+		switch {
+		case f.Accepted != nil:
+			d.Summary.Accepted++
+		case f.Severity == SeverityBreaking:
+			d.Summary.Breaks++
+		case f.Severity == Risk:
+			d.Summary.Risks++
+		case f.Severity == Note:
+			d.Summary.Notes++
+		}
+	}
+	switch {
+	case d.Summary.NotChecked > 0:
+		d.Verdict = NotChecked
+	case d.Summary.Breaking > 0:
+		d.Verdict = Breaking
+	}
+	return d
+}
+
+func labelOf(o Old) string {
+	if o.Label == "" && o.Version > 0 {
+		return o.Version.String()
+	}
+	return o.Label
+}
+
+func directionOf(backward, forward bool) string {
+	switch {
+	case backward && !forward:
+		return "backward"
+	case forward && !backward:
+		return "forward"
+	}
+	return "both"
+}
+
+// fingerprintOf identifies a finding by what it is about. No index, line,
+// wording or version goes in, so that it is the same after the next push, in
+// the gate and on the server.
+func fingerprintOf(format schemas.Type, subject, rule, path, before, after string) string {
+	h := sha256.New()
+	for _, part := range []string{string(format), subject, rule, path, before, after} {
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+func locate(label string, p schemas.Place, text string) Location {
+	return Location{
+		Label: label, Line: p.Position.Line, Column: p.Position.Column,
+		EndLine: p.End.Line, EndColumn: p.End.Column, Pointer: string(p.Pointer), Text: text,
+	}
+}
+
+func show(w *Witness, d direction, layer Layer) *ShownWitness {
+	if w == nil {
+		return nil
+	}
+	s := &ShownWitness{
+		Value: w.JSON, Bytes: base64.StdEncoding.EncodeToString(w.Bytes), Hex: hex.EncodeToString(w.Bytes),
+		Message: w.Message, Writer: "old", Reader: "new", Layer: layer.String(), Text: w.Text,
+	}
+	if d == oldReadsNew {
+		s.Writer, s.Reader = "new", "old"
+	}
+	return s
+}
+
+// sortFindings puts what refuses first; within a severity the order of the
+// texts stays.
+func sortFindings(list []Finding) {
+	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(a.Severity.rank(), b.Severity.rank()) })
+}

@@ -1,0 +1,272 @@
+package compat
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// direction is who reads whom.
+type direction uint8
+
+const (
+	newReadsOld direction = iota // backward
+	oldReadsNew                  // forward
+)
+
+func (d direction) asked(l Level) bool {
+	if d == newReadsOld {
+		return l.AsksBackward()
+	}
+	return l.AsksForward()
+}
+
+func (d direction) String() string {
+	if d == newReadsOld {
+		return "backward"
+	}
+	return "forward"
+}
+
+func (d direction) of(e Effect) Outcome {
+	if d == newReadsOld {
+		return e.NewReadsOld
+	}
+	return e.OldReadsNew
+}
+
+var directions = []direction{newReadsOld, oldReadsNew}
+
+// judge turns the two answers for one pair into findings.
+type judge struct {
+	q       Question
+	old     Old
+	checker Checker
+	layers  []Layer
+	c       *Comparison
+}
+
+// whole is the outcome of the whole pair on the layers that count.
+func (j *judge) whole(d direction) Outcome {
+	out := Reads
+	for _, layer := range j.layers {
+		out = out.Combine(d.of(j.c.Effects[layer]).Whole())
+	}
+	return out
+}
+
+// hurts is the outcome of one change on the layers that count.
+func (j *judge) hurts(c Change, d direction) Outcome {
+	out := Reads
+	for _, layer := range j.layers {
+		if e, ok := c.Effects[layer]; ok {
+			out = out.Combine(d.of(e))
+		}
+	}
+	return out
+}
+
+// open says which directions of the truth are not checked; empty when none is.
+// Under REFERENCE it is told as a risk.
+func (j *judge) open(cause error) string {
+	var names []string
+	for _, d := range directions {
+		if d.asked(j.q.Level) && j.whole(d).Answer == Unchecked {
+			names = append(names, d.String())
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	text := "whether data stays readable was neither proved nor refuted (" + strings.Join(names, ", ") + ")"
+	if cause != nil {
+		text += ": " + cause.Error()
+	}
+	f := j.finding(truthOpen, "", schemas.Place{}, schemas.Place{}, "", "")
+	f.Severity, f.Message = Risk, text
+	f.Direction = directionOf(slices.Contains(names, "backward"), slices.Contains(names, "forward"))
+	j.c.Findings = append(j.c.Findings, f)
+	return text
+}
+
+// findings makes one finding of every change and of every refusing difference
+// that no change explains.
+func (j *judge) findings() {
+	explained := map[int][]string{} // change → types of the differences
+	refused := map[int]bool{}       // change → a difference refuses, in a direction asked
+	var loose []Finding
+	for _, d := range directions {
+		list := j.c.Backward
+		if d == oldReadsNew {
+			list = j.c.Forward
+		}
+		for _, difference := range list {
+			if difference.Compatible {
+				continue
+			}
+			if i := j.explaining(difference, d); i >= 0 {
+				refused[i] = true
+				if !slices.Contains(explained[i], difference.Type) {
+					explained[i] = append(explained[i], difference.Type)
+				}
+				continue
+			}
+			loose = append(loose, j.loose(difference, d))
+		}
+	}
+	blamed := map[direction]bool{}
+	for i, change := range j.c.Changes {
+		f := j.changed(change, explained[i])
+		f.Severity = j.severity(change, refused[i])
+		for _, d := range directions {
+			blamed[d] = blamed[d] || j.hurts(change, d).IsHard()
+		}
+		j.c.Findings = append(j.c.Findings, f)
+	}
+	j.c.Findings = append(j.c.Findings, loose...)
+	for _, d := range directions {
+		if whole := j.whole(d); d.asked(j.q.Level) && whole.IsHard() && !blamed[d] {
+			f := j.finding(dataBreaks, "", schemas.Place{}, schemas.Place{}, "", "")
+			f.Direction, f.Severity = d.String(), Risk
+			f.Message = fmt.Sprintf("%s: %s", dataBreaks.Title, whole.Kind)
+			if j.q.VerdictPolicy.countsTruth() {
+				f.Severity = SeverityBreaking
+			}
+			j.c.Findings = append(j.c.Findings, f)
+		}
+	}
+}
+
+// severity: a change refuses where an answer that counts refuses because of it;
+// it is a risk where an answer that does not count does, or data is hurt softly.
+// A node's refusal that the whole pair does not share hurts nobody.
+func (j *judge) severity(c Change, refused bool) Severity {
+	out := Note
+	if refused {
+		if j.q.VerdictPolicy.countsReference() {
+			return SeverityBreaking
+		}
+		out = Risk
+	}
+	for _, d := range directions {
+		hurt, whole := j.hurts(c, d), j.whole(d)
+		if !d.asked(j.q.Level) || hurt.Answer != Breaks {
+			continue
+		}
+		switch {
+		case hurt.IsHard() && whole.IsHard():
+			if j.q.VerdictPolicy.countsTruth() {
+				return SeverityBreaking
+			}
+			out = Risk
+		case hurt.Kind != Refused:
+			out = Risk
+		}
+	}
+	return out
+}
+
+// explaining finds the change that a difference is about: its rule names the
+// peer's type, and its places lie inside the difference's. -1 when none does.
+func (j *judge) explaining(d Difference, dir direction) int {
+	for i, c := range j.c.Changes {
+		reader, writer := c.New, c.Old
+		if dir == oldReadsNew {
+			reader, writer = c.Old, c.New
+		}
+		if !within(reader, d.Reader) || !within(writer, d.Writer) {
+			continue
+		}
+		if rule, ok := RuleByID(j.checker.Rules, c.Rule); ok && slices.Contains(rule.Peers, d.Type) {
+			return i
+		}
+	}
+	for _, cause := range d.Causes {
+		if i := j.explaining(cause, dir); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// within tells whether p is q or lies inside it. A place that is not known is
+// inside nothing.
+func within(p, q schemas.Place) bool {
+	if q == (schemas.Place{}) || !strings.HasPrefix(string(p.Pointer), string(q.Pointer)) {
+		return false
+	}
+	rest := p.Pointer[len(q.Pointer):]
+	return rest == "" || rest[0] == '/'
+}
+
+func (j *judge) finding(r Rule, path string, old, next schemas.Place, before, after string) Finding {
+	return Finding{
+		Rule: r.ID, Aliases: []string{}, Format: j.checker.Format, Subject: j.q.Subject, Path: path, Direction: "both",
+		Base: locate(labelOf(j.old), old, before), Head: locate(j.q.Label, next, after),
+		Message: r.Title, Why: r.Why, Fix: r.Fix,
+		Fingerprint: fingerprintOf(j.checker.Format, j.q.Subject, r.ID, path, before, after),
+	}
+}
+
+// changed is a finding without its severity.
+func (j *judge) changed(c Change, types []string) Finding {
+	rule, ok := RuleByID(j.checker.Rules, c.Rule)
+	if !ok {
+		rule = Rule{ID: c.Rule}
+	}
+	f := j.finding(rule, c.Path, c.Old, c.New, c.Before, c.After)
+	if c.Text != "" {
+		f.Message = c.Text
+	}
+	if len(types) > 0 {
+		f.Aliases = types
+	} else if len(rule.Peers) > 0 {
+		f.Aliases = slices.Clone(rule.Peers)
+	}
+	backward, forward := j.hurts(c, newReadsOld).Answer == Breaks, j.hurts(c, oldReadsNew).Answer == Breaks
+	f.Direction = directionOf(backward, forward)
+	// The witness of the direction asked comes first, on the first layer that has one.
+	for _, asked := range []bool{true, false} {
+		for _, d := range directions {
+			for _, layer := range j.layers {
+				if f.Witness == nil && d.asked(j.q.Level) == asked {
+					f.Witness = show(c.Witness[layer][d], d, layer)
+				}
+			}
+		}
+	}
+	return f
+}
+
+// loose is a finding for a difference that no change explains: its rule is the
+// peer's type, its path the peer's.
+func (j *judge) loose(d Difference, dir direction) Finding {
+	id := strings.ToLower(string(j.checker.Format)) + "." + strings.ReplaceAll(strings.ToLower(d.Type), "_", "-")
+	old, next, reader, writer := d.Writer, d.Reader, "new", "old"
+	if dir == oldReadsNew {
+		old, next, reader, writer = d.Reader, d.Writer, "old", "new"
+	}
+	f := j.finding(Rule{ID: id}, d.Path, old, next, "", "")
+	f.Aliases, f.Direction, f.Severity = []string{d.Type}, dir.String(), Risk
+	f.Message = fmt.Sprintf("the %s schema cannot read what the %s one writes at %s: %s", reader, writer, d.Path, d.Type)
+	if d.Info != "" {
+		f.Message += " (" + d.Info + ")"
+	}
+	f.Fingerprint = fingerprintOf(j.checker.Format, j.q.Subject, id, d.Path, dir.String(), d.Info)
+	if j.q.VerdictPolicy.countsReference() {
+		f.Severity = SeverityBreaking
+	}
+	return f
+}
+
+// formatFinding tells that the two sides are of different formats.
+func formatFinding(q Question, old Old) Finding {
+	next, before := q.Next.Source().Type, old.Schema.Source().Type
+	j := judge{q: q, old: old, checker: Checker{Format: next}}
+	f := j.finding(formatChanged, "", schemas.Place{}, schemas.Place{}, string(before), string(next))
+	f.Severity = SeverityBreaking
+	f.Message = fmt.Sprintf("the new schema is %s, the old one %s", next, before)
+	return f
+}

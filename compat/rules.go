@@ -1,0 +1,139 @@
+package compat
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// Rule is a kind of change, as data.
+type Rule struct {
+	ID     string   // kebab-case, prefixed by the format: "avro.type-widened"
+	Was    []string // ids that the rule had before
+	Mirror string   // the rule that the swapped pair reports
+	May    []Effect // the effects it may have, on the layers of Layers
+	Layers []Layer  // nil means Data
+	Peers  []string // the peer's names for it
+	Claims []string // which keyword, attribute or descriptor field it answers for
+	Example
+}
+
+// Allows tells whether the rule may have the effect e.
+func (r Rule) Allows(e Effect) bool { return slices.Contains(r.May, e) }
+
+// Example is the text of a rule and the pair that shows it, from the rule's
+// one file.
+type Example struct {
+	Title string // one clause
+	Why   string // why it matters to data, one paragraph
+	Fix   string // what to do instead, one paragraph
+	Old   string // the schema before
+	New   string // the schema after: reports exactly this one change
+	Near  string // the smallest variant of New that does not report it
+	// Witness holds one line per layer and direction that breaks, as
+	// WitnessLines writes them.
+	Witness string
+}
+
+// WithExamples gives every rule the example of its file ID + ".txtar" in files,
+// without the format's prefix. A rule whose file is missing keeps an empty
+// Example, which checktest refuses.
+//
+// A file is a comment and the sections old, new, witness and near. The first
+// paragraph of the comment is the title after "# "; the second says why; the
+// third, after "fix: ", what to do.
+func WithExamples(files fs.FS, rules ...Rule) []Rule {
+	out := slices.Clone(rules)
+	for i := range out {
+		if text, err := fs.ReadFile(files, out[i].File()); err == nil {
+			out[i].Example = ParseExample(string(text))
+		}
+	}
+	return out
+}
+
+// File is the name of the rule's example file.
+func (r Rule) File() string {
+	_, name, _ := strings.Cut(r.ID, ".")
+	return name + ".txtar"
+}
+
+// ParseExample reads the text of an example file. Sections that are missing
+// stay empty.
+func ParseExample(text string) Example {
+	head, sections := splitSections(text)
+	e := Example{Old: sections["old"], New: sections["new"], Near: sections["near"], Witness: sections["witness"]}
+	for i, paragraph := range strings.Split(strings.TrimSpace(head), "\n\n") {
+		paragraph = strings.Join(strings.Fields(paragraph), " ")
+		switch {
+		case i == 0:
+			e.Title = strings.TrimPrefix(paragraph, "# ")
+		case strings.HasPrefix(paragraph, "fix: "):
+			e.Fix = strings.TrimPrefix(paragraph, "fix: ")
+		case e.Why == "":
+			e.Why = paragraph
+		default:
+			e.Why += " " + paragraph
+		}
+	}
+	return e
+}
+
+// splitSections reads the txtar form: a comment, then "-- name --" lines.
+func splitSections(text string) (head string, sections map[string]string) {
+	sections = map[string]string{}
+	name, start := "", 0
+	put := func(end int) {
+		if name == "" {
+			head = text[start:end]
+		} else {
+			sections[name] = text[start:end]
+		}
+	}
+	for at := 0; at < len(text); {
+		end := len(text)
+		if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
+			end = at + n + 1
+		}
+		line := strings.TrimRight(text[at:end], "\r\n")
+		if len(line) > 6 && strings.HasPrefix(line, "-- ") && strings.HasSuffix(line, " --") {
+			put(at)
+			name, start = strings.TrimSpace(line[3:len(line)-3]), end
+		}
+		at = end
+	}
+	put(len(text))
+	return head, sections
+}
+
+// RuleByID finds a rule by its id or by one that it had before.
+func RuleByID(rules []Rule, id string) (Rule, bool) {
+	for _, r := range rules {
+		if r.ID == id || slices.Contains(r.Was, id) {
+			return r, true
+		}
+	}
+	return Rule{}, false
+}
+
+// The rules of the core: what no format answers for.
+var (
+	formatChanged = Rule{ID: "schema.format-changed", Mirror: "schema.format-changed", Example: Example{
+		Title: "the format of the schema changed",
+		Why:   "a payload of one format cannot be read with a schema of another, so every level but NONE refuses the pair.",
+		Fix:   "register the schema under a new subject, and move producers and consumers there.",
+	}}
+	dataBreaks = Rule{ID: "schema.data-breaks", Mirror: "schema.data-breaks", Example: Example{
+		Title: "payloads exist that the other side cannot read",
+		Why:   "the two schemas as a whole do not fit, though no single change is to blame.",
+		Fix:   "compare the two schemas side by side, or keep the old shape beside the new one.",
+	}}
+	truthOpen = Rule{ID: "schema.data-not-checked", Mirror: "schema.data-not-checked", Example: Example{
+		Title: "what happens to data was neither proved nor refuted",
+		Why:   "the verdict is the reference registry's alone; whether every payload stays readable is open.",
+		Fix:   "try real payloads with the command validate, or make the change in smaller steps.",
+	}}
+)
+
+// CoreRules are the rules that [Check] itself reports.
+func CoreRules() []Rule { return []Rule{formatChanged, dataBreaks, truthOpen} }

@@ -204,3 +204,15 @@ func (r *Registry) Contexts(prefix string, p Page) []schemas.Context { return ni
 
 // Installation is the random id that the registry was installed with.
 func (r *Registry) Installation() string { return "" }
+
+// Revision grows with every write: an answer made at a revision stays true
+// while Revision says the same.
+func (r *Registry) Revision() Revision { return 0 }
+
+// MaxID is the highest id ever given in a context, 0 when there was none.
+func (r *Registry) MaxID(c schemas.Context) int32 { return 0 }
+
+// DeleteContext removes an empty context; an unknown one is no error.
+//
+// Errors: CodeContextNotEmpty while it has a subject, soft-deleted or not.
+func (r *Registry) DeleteContext(ctx context.Context, c schemas.Context) error { return errNotBuilt }

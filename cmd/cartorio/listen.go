@@ -1,0 +1,3 @@
+package main
+
+const defaultListen = "127.0.0.1:8081"

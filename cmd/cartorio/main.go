@@ -1,0 +1,170 @@
+// Command cartorio is a schema registry and compatibility checker for Avro,
+// Protobuf and JSON Schema: one binary, one file per command.
+//
+// It wires the rooms together and holds no rule of its own: folders are read by
+// schemas/folder, comparisons made by compat, the registry is registry behind
+// api, and registries are asked through clients/sr.
+//
+// Start with [run].
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the linker; see the Makefile.
+var version = "dev"
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// The exit codes; see `cartorio help exit-codes`.
+const (
+	exitOK          = 0
+	exitFindings    = 1
+	exitNotCompared = 2
+	exitUnreachable = 4
+	exitRefused     = 5
+	exitUsage       = 64
+	exitDefect      = 70
+)
+
+// failure is an error that knows its exit code. A nil Err says nothing more:
+// the command has printed what there is to say.
+type failure struct {
+	code int
+	err  error
+}
+
+func (f *failure) Error() string {
+	if f.err == nil {
+		return fmt.Sprintf("exit code %d", f.code)
+	}
+	return f.err.Error()
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+func fail(code int, err error) error { return &failure{code, err} }
+
+func failf(code int, format string, args ...any) error {
+	return &failure{code, fmt.Errorf(format, args...)}
+}
+
+// app is what every command works with.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	subjects map[string]declared // of the configuration file, by file
+}
+
+// run is the whole program but for the process around it.
+func run(ctx context.Context, args []string, in io.Reader, out, complain io.Writer) (code int) {
+	a := &app{in: in, out: out, err: complain}
+	defer func() {
+		if p := recover(); p != nil {
+			code = a.defect(p, debug.Stack())
+		}
+	}()
+	root := a.root()
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	var f *failure
+	if errors.As(err, &f) {
+		if f.err != nil {
+			a.say("%v", f.err)
+		}
+		if f.code == exitUsage {
+			a.say("see: %s --help", cmd.CommandPath())
+		}
+		return f.code
+	}
+	// What is not ours is cobra's, and cobra complains of usage only.
+	a.say("%v", err)
+	a.say("see: %s --help", cmd.CommandPath())
+	return exitUsage
+}
+
+// say tells a person something on stderr, one line each.
+func (a *app) say(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	for line := range strings.Lines(text) {
+		_, _ = fmt.Fprintf(a.err, "cartorio: %s\n", strings.TrimSuffix(line, "\n"))
+	}
+}
+
+// defect reports a panic: an id for people, the text only when asked.
+func (a *app) defect(p any, stack []byte) int {
+	var id [6]byte
+	_, _ = rand.Read(id[:])
+	report := hex.EncodeToString(id[:])
+	a.say("this is a defect in cartorio, report %s (version %s): run it again with CARTORIO_DEBUG=1 and report what it prints", report, version)
+	if os.Getenv("CARTORIO_DEBUG") != "" {
+		a.say("report %s: %v\n%s", report, p, stack)
+	}
+	return exitDefect
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "cartorio",
+		Short: "Schema registry and compatibility checker for Avro, Protobuf and JSON Schema",
+		Long: `Cartório keeps schemas, says which changes break readers or writers, and checks
+payloads. Comparing and validating need no server and no network.
+
+Flags win over the environment (CARTORIO_…), the environment over cartorio.yaml;
+see "cartorio help settings" and "cartorio help exit-codes".`,
+		Example: `  cartorio serve
+  cartorio check schemas/ --against git:main
+  cartorio register schemas/
+  cartorio validate user.avsc message.json`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.PersistentFlags().String("config", "", "configuration `FILE` (default: the nearest cartorio.yaml, from here upward to the repository's root)")
+	root.AddCommand(a.commands()...)
+	root.AddCommand(exitCodesTopic(), settingsTopic(root))
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.settle(root, cmd) }
+	return root
+}
+
+func (a *app) commands() []*cobra.Command {
+	return []*cobra.Command{a.versionCommand(), a.healthCommand()}
+}
+
+// exitCodesTopic is a help text, not a command that does anything.
+func exitCodesTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "exit-codes",
+		Short: "What the exit codes mean",
+		Long: `0   nothing at or above --fail-on; payloads valid; all registered
+1   findings: something breaks, a payload is invalid, a registration was refused
+    as incompatible
+2   could not look: a file that does not parse, an unknown schema language, an
+    unresolved reference, a missing ref, folder or database, a pattern without
+    match, a head without any schema. 2 wins over 1
+4   registry unreachable, timed out or failing
+5   registry refused the caller, or is read-only
+64  wrong usage
+70  defect in cartorio: it prints a report id`,
+	}
+}

@@ -1,0 +1,364 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"gopkg.in/yaml.v3"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+const (
+	configName = "cartorio.yaml"
+	// mostConfig bounds the configuration file, in bytes.
+	mostConfig = 1 << 20
+	keyNote    = "cartorio/key"
+	envNote    = "cartorio/env"
+)
+
+// keyed gives a flag another key of the file, or another variable, than its
+// name makes ("--base-path" of serve: serve.basePath, CARTORIO_BASE_PATH).
+func keyed(cmd *cobra.Command, flag, key, env string) {
+	f := cmd.Flags().Lookup(flag)
+	if f.Annotations == nil {
+		f.Annotations = map[string][]string{}
+	}
+	if key != "" {
+		f.Annotations[keyNote] = []string{key}
+	}
+	if env != "" {
+		f.Annotations[envNote] = []string{env}
+	}
+}
+
+// variable is the environment variable of a flag.
+func variable(f *pflag.Flag) string {
+	if n := f.Annotations[envNote]; n != nil {
+		return n[0]
+	}
+	return "CARTORIO_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+}
+
+// keyOf is the key of a flag in the file, dotted; empty for the flags that only
+// say how to be asked.
+func keyOf(cmd *cobra.Command, f *pflag.Flag) string {
+	if f.Name == "help" || f.Name == "config" {
+		return ""
+	}
+	if n := f.Annotations[keyNote]; n != nil {
+		return n[0]
+	}
+	words := strings.Split(f.Name, "-")
+	for i := 1; i < len(words); i++ {
+		words[i] = strings.ToUpper(words[i][:1]) + words[i][1:]
+	}
+	return cmd.Name() + "." + strings.Join(words, "")
+}
+
+// settle fills the flags that were not given from the environment and the file.
+func (a *app) settle(root, cmd *cobra.Command) error {
+	file, err := configFile(cmd)
+	if err != nil {
+		return err
+	}
+	values := map[string]*yaml.Node{}
+	if file != "" {
+		if values, err = a.load(root, file); err != nil {
+			return err
+		}
+	}
+	var wrong error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		key := keyOf(cmd, f)
+		if wrong != nil || f.Changed || key == "" {
+			return
+		}
+		// An empty variable is an unset one: shells and containers cannot tell.
+		if text := os.Getenv(variable(f)); text != "" {
+			list := []string{text}
+			if _, ok := f.Value.(pflag.SliceValue); ok {
+				list = strings.Split(text, ",")
+			}
+			if err := set(f, list); err != nil {
+				wrong = failf(exitUsage, "reading %s: %w", variable(f), err)
+			}
+			return
+		}
+		if node, ok := values[key]; ok {
+			list, err := scalars(f, node)
+			if err == nil {
+				err = set(f, list)
+			}
+			if err != nil {
+				wrong = failf(exitUsage, "reading %s, line %d: %s: %w", file, node.Line, key, err)
+			}
+		}
+	})
+	return wrong
+}
+
+func set(f *pflag.Flag, list []string) error {
+	f.Changed = true
+	if s, ok := f.Value.(pflag.SliceValue); ok {
+		return s.Replace(list)
+	}
+	return f.Value.Set(list[0])
+}
+
+func scalars(f *pflag.Flag, node *yaml.Node) ([]string, error) {
+	_, many := f.Value.(pflag.SliceValue)
+	switch {
+	case node.Kind == yaml.ScalarNode:
+		return []string{node.Value}, nil
+	case node.Kind == yaml.SequenceNode && many:
+		var list []string
+		for _, item := range node.Content {
+			if item.Kind != yaml.ScalarNode {
+				return nil, errors.New("a list of texts is expected")
+			}
+			list = append(list, item.Value)
+		}
+		return list, nil
+	case many:
+		return nil, errors.New("a text or a list of texts is expected")
+	}
+	return nil, errors.New("one value is expected")
+}
+
+// configFile finds the file: named, or the nearest. The search ends at the
+// repository's root, so that nothing above it is obeyed.
+func configFile(cmd *cobra.Command) (string, error) {
+	named, _ := cmd.Flags().GetString("config")
+	if named == "" {
+		named = os.Getenv("CARTORIO_CONFIG")
+	}
+	if named != "" {
+		if _, err := os.Stat(named); err != nil {
+			return "", failf(exitUsage, "reading the configuration: %w", err)
+		}
+		return named, nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", nil //nolint:nilerr // a folder that is gone has no configuration
+	}
+	here := dir
+	for {
+		if _, err := os.Stat(filepath.Join(dir, configName)); err == nil {
+			if near, err := filepath.Rel(here, filepath.Join(dir, configName)); err == nil {
+				return near, nil
+			}
+			return filepath.Join(dir, configName), nil
+		}
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || filepath.Dir(dir) == dir {
+			return "", nil
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// declared is what the file says of one schema file.
+type declared struct {
+	name  string
+	kind  schemas.Type
+	level string
+}
+
+// laterSections are those of the configuration that a later version fills.
+var laterSections = []string{"environments", "scope", "defaults", "lint", "severity", "stability", "gate"}
+
+// load reads the file and answers its values by dotted key. Every key must be
+// one that some command knows.
+func (a *app) load(root *cobra.Command, file string) (map[string]*yaml.Node, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, failf(exitUsage, "reading the configuration: %w", err)
+	}
+	if info.Size() > mostConfig {
+		return nil, failf(exitUsage, "reading %s: it has %d bytes, more than %d", file, info.Size(), mostConfig)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, failf(exitUsage, "reading the configuration: %w", err)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return nil, failf(exitUsage, "reading %s: %s", file, strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if doc.Kind == 0 {
+		return nil, nil
+	}
+	c := config{file: file, known: knownKeys(root), values: map[string]*yaml.Node{}}
+	c.walk("", doc.Content[0])
+	if len(c.wrong) > 0 {
+		return nil, fail(exitUsage, errors.New(strings.Join(c.wrong, "\n")))
+	}
+	a.subjects = c.subjects
+	return c.values, nil
+}
+
+// knownKeys are the keys of every command's flags.
+func knownKeys(root *cobra.Command) []string {
+	var keys []string
+	for _, cmd := range root.Commands() {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if k := keyOf(cmd, f); k != "" {
+				keys = append(keys, k)
+			}
+		})
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+type config struct {
+	file     string
+	known    []string
+	values   map[string]*yaml.Node
+	subjects map[string]declared
+	wrong    []string
+}
+
+func (c *config) complain(node *yaml.Node, format string, args ...any) {
+	c.wrong = append(c.wrong, fmt.Sprintf("reading %s, line %d: %s", c.file, node.Line, fmt.Sprintf(format, args...)))
+}
+
+func (c *config) walk(prefix string, node *yaml.Node) {
+	if node.Kind == yaml.AliasNode {
+		c.complain(node, "aliases are not understood: write the value")
+		return
+	}
+	if node.Kind != yaml.MappingNode {
+		c.complain(node, "%s holds no keys", orWord(strings.TrimSuffix(prefix, "."), "the file"))
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		name, value := node.Content[i], node.Content[i+1]
+		key := prefix + name.Value
+		switch {
+		case seen[key]:
+			c.complain(name, "%s stands there twice", key)
+		case key == "version":
+			if value.Value != "1" {
+				c.complain(value, "version %q is unknown: this cartorio reads version 1", value.Value)
+			}
+		case key == "subjects":
+			c.declare(value)
+		case slices.Contains(c.known, key):
+			c.values[key] = value
+		case slices.ContainsFunc(c.known, func(k string) bool { return strings.HasPrefix(k, key+".") }):
+			if value.Tag != "!!null" {
+				c.walk(key+".", value)
+			}
+		case slices.Contains(laterSections, key):
+			c.complain(name, "%s is not supported yet: take it out", key)
+		default:
+			c.complain(name, "%s is not known%s", key, c.near(key))
+		}
+		seen[key] = true
+	}
+}
+
+// near names the keys of the same section.
+func (c *config) near(key string) string {
+	section := key[:strings.LastIndexByte(key, '.')+1]
+	var list []string
+	for _, k := range c.known {
+		if rest, ok := strings.CutPrefix(k, section); ok {
+			rest, _, _ = strings.Cut(rest, ".")
+			if !slices.Contains(list, section+rest) {
+				list = append(list, section+rest)
+			}
+		}
+	}
+	if section == "" {
+		list = append(list, "subjects", "version")
+		slices.Sort(list)
+	}
+	return ": there is " + strings.Join(list, ", ")
+}
+
+func (c *config) declare(list *yaml.Node) {
+	if list.Kind != yaml.SequenceNode {
+		c.complain(list, "subjects is no list")
+		return
+	}
+	c.subjects = map[string]declared{}
+	for _, item := range list.Content {
+		if item.Kind != yaml.MappingNode {
+			c.complain(item, "a subject is a mapping with name and file")
+			continue
+		}
+		var d declared
+		file := ""
+		for i := 0; i+1 < len(item.Content); i += 2 {
+			name, value := item.Content[i], item.Content[i+1]
+			if value.Kind != yaml.ScalarNode {
+				c.complain(value, "subjects: %s must be one value", name.Value)
+				continue
+			}
+			switch name.Value {
+			case "name":
+				d.name = value.Value
+			case "file":
+				file = filepath.ToSlash(filepath.Clean(filepath.Join(filepath.Dir(c.file), filepath.FromSlash(value.Value))))
+			case "level":
+				d.level = value.Value
+			case "type":
+				kind, err := schemas.ParseType(value.Value)
+				if err != nil {
+					c.complain(value, "subjects: %v", err)
+				}
+				d.kind = kind
+			default:
+				c.complain(name, "subjects: %s is not known: there is name, file, type, level", name.Value)
+			}
+		}
+		switch {
+		case d.name == "" || file == "":
+			c.complain(item, "a subject needs both name and file")
+		case c.subjects[file].name != "":
+			c.complain(item, "subjects: %s is claimed by %s and %s", file, c.subjects[file].name, d.name)
+		default:
+			c.subjects[file] = d
+		}
+	}
+}
+
+func orWord(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// settingsTopic lists every flag with its variable and key.
+func settingsTopic(root *cobra.Command) *cobra.Command {
+	topic := &cobra.Command{
+		Use:   "settings",
+		Short: "Every flag, its environment variable and its key in cartorio.yaml",
+	}
+	// cobra asks for the text when it prints it; by then all commands are there.
+	topic.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		var b strings.Builder
+		b.WriteString("A flag wins over the environment, the environment over cartorio.yaml (the nearest,\nfrom the current folder upward to the repository's root, or --config FILE, or\nCARTORIO_CONFIG). Lists are separated by commas in the environment.\n")
+		for _, c := range root.Commands() {
+			c.Flags().VisitAll(func(f *pflag.Flag) {
+				if key := keyOf(c, f); key != "" {
+					fmt.Fprintf(&b, "\n  %-34s %-30s %s", c.Name()+" --"+f.Name, variable(f), key)
+				}
+			})
+		}
+		b.WriteString("\n\nsubjects: is a list of name, file, type (AVRO, JSON, PROTOBUF) and level.\n")
+		_, _ = fmt.Fprint(cmd.OutOrStdout(), b.String())
+	})
+	return topic
+}

@@ -1,0 +1,183 @@
+package api
+
+import (
+	"errors"
+
+	"github.com/cartorio-registry/cartorio/registry"
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// listSchemas answers GET /schemas.
+func listSchemas(x *exchange) error {
+	page, err := x.page(mostSchemas)
+	if err != nil {
+		return err
+	}
+	if x.text("ruleType") != "" {
+		return later(42210, "the query parameter ruleType")
+	}
+	if x.flag("aliases") {
+		return later(42210, "the query parameter aliases")
+	}
+	d := registry.LiveOnly
+	if x.flag("deleted") {
+		d = registry.WithDeleted
+	}
+	list, err := x.server.registry.List(x.ctx(), x.prefix(""), d, x.flag("latestOnly"), page)
+	if err != nil {
+		return err
+	}
+	return x.answer(appendList(nil, len(list), func(b []byte, i int) []byte { return x.schema(b, list[i]) }))
+}
+
+// byID looks {id} up by the rules of subject=.
+func (x *exchange) byID() (registry.Stored, error) {
+	id, err := x.id()
+	if err != nil {
+		return registry.Stored{}, err
+	}
+	return x.server.registry.ByID(x.ctx(), id, x.narrowed())
+}
+
+// getByID answers GET /schemas/ids/{id}.
+func getByID(x *exchange) error {
+	return x.remembered(noCacheValue, func() ([]byte, error) {
+		if err := x.tagless(); err != nil {
+			return nil, err
+		}
+		if x.flag("fetchMaxId", "fetch_max_id") {
+			return nil, later(42205, "the query parameter fetchMaxId")
+		}
+		v, err := x.byID()
+		if err := x.shown(v, err); err != nil {
+			return nil, err
+		}
+		return x.schemaString(v, true), nil
+	})
+}
+
+// getTextByID answers GET /schemas/ids/{id}/schema.
+func getTextByID(x *exchange) error {
+	return x.remembered(noCacheValue, func() ([]byte, error) {
+		v, err := x.byID()
+		if err := x.shown(v, err); err != nil {
+			return nil, err
+		}
+		return []byte(v.Source.Text), nil
+	})
+}
+
+// getSubjectsOfID answers GET /schemas/ids/{id}/subjects.
+func getSubjectsOfID(x *exchange) error {
+	id, err := x.id()
+	if err != nil {
+		return err
+	}
+	page, err := x.page(mostSchemas)
+	if err != nil {
+		return err
+	}
+	d := registry.LiveOnly
+	if x.flag("deleted") {
+		d = registry.WithDeleted
+	}
+	list, err := x.server.registry.SubjectsOf(x.ctx(), id, x.narrowed(), d, page)
+	if err != nil {
+		return err
+	}
+	return x.answer(subjectList(list))
+}
+
+// getVersionsOfID answers GET /schemas/ids/{id}/versions.
+func getVersionsOfID(x *exchange) error {
+	id, err := x.id()
+	if err != nil {
+		return err
+	}
+	page, err := x.page(mostSchemas)
+	if err != nil {
+		return err
+	}
+	d := registry.LiveOnly
+	if x.flag("deleted") {
+		d = registry.WithDeleted
+	}
+	list, err := x.server.registry.VersionsOf(x.ctx(), id, x.narrowed(), d, page)
+	if err != nil {
+		return err
+	}
+	return x.answer(appendList(nil, len(list), func(b []byte, i int) []byte {
+		o := object{append(b, '{')}
+		o.always("subject", list[i].Subject.String())
+		o.number("version", int64(list[i].Version))
+		return o.end()
+	}))
+}
+
+// byGUID looks {guid} up; text that is no GUID is a schema nobody has.
+func (x *exchange) byGUID() (registry.Stored, error) {
+	g, err := schemas.ParseGUID(x.segment("guid"))
+	if err != nil {
+		return registry.Stored{}, coded(40403, "schema %s not found: %s", x.segment("guid"), err)
+	}
+	return x.server.registry.ByGUID(x.ctx(), g)
+}
+
+// getByGUID answers GET /schemas/guids/{guid}.
+func getByGUID(x *exchange) error {
+	return x.remembered(noCacheValue, func() ([]byte, error) {
+		v, err := x.byGUID()
+		if err := x.shown(v, err); err != nil {
+			return nil, err
+		}
+		return x.schemaString(v, false), nil
+	})
+}
+
+// getTextByGUID answers our own raw text by GUID. A GUID is the hash of the
+// text, so this is the one answer that may be kept for ever.
+func getTextByGUID(x *exchange) error {
+	return x.remembered([]string{neverEnds}, func() ([]byte, error) {
+		v, err := x.byGUID()
+		if err != nil {
+			return nil, err
+		}
+		return []byte(v.Source.Text), nil
+	})
+}
+
+// getIDsOfGUID answers GET /schemas/guids/{guid}/ids, which comes with contexts.
+func getIDsOfGUID(*exchange) error { return later(42205, "the list of a GUID's ids") }
+
+// listTypes answers GET /schemas/types, in the contract's order.
+func listTypes(x *exchange) error {
+	known := map[schemas.Type]bool{}
+	for _, t := range x.server.registry.Types() {
+		known[t] = true
+	}
+	var list []string
+	for _, t := range []schemas.Type{schemas.JSON, schemas.Protobuf, schemas.Avro} {
+		if known[t] {
+			list = append(list, string(t))
+		}
+	}
+	return x.answer(stringList(list))
+}
+
+func subjectList(list []schemas.Subject) []byte {
+	return appendList(nil, len(list), func(b []byte, i int) []byte { return appendString(b, list[i].String()) })
+}
+
+// isInvalid tells whether err is a schema that cannot be taken, which a verbose
+// compatibility check answers as a verdict.
+func isInvalid(err error) (string, bool) {
+	var told *registry.Error
+	if errors.As(err, &told) && told.Code == registry.CodeSchemaInvalid {
+		return told.Error(), true
+	}
+	var p *problem
+	if errors.As(err, &p) && p.code == 42201 {
+		return p.message, true
+	}
+	return "", false
+}

@@ -1,0 +1,105 @@
+package api
+
+// Shape is what a body looks like: JSON Schema's few words that the contract
+// needs. The OpenAPI document is made from it and the contract test holds every
+// answer against it.
+type Shape struct {
+	Name    string // of the component in the OpenAPI document; empty stands in place
+	Type    string // object, array, string, integer, boolean; empty: no body
+	Doc     string
+	Enum    []string
+	Items   *Shape
+	Members []Member
+	// Text is a body that is not JSON text of our own but a schema's.
+	Text bool
+}
+
+// Member is one member of an object.
+type Member struct {
+	Name     string
+	Shape    *Shape
+	Required bool // always written in answers, and needed in requests
+	Doc      string
+}
+
+var (
+	stringShape  = &Shape{Type: "string"}
+	integerShape = &Shape{Type: "integer"}
+	booleanShape = &Shape{Type: "boolean"}
+	anyObject    = &Shape{Type: "object", Doc: "refused unless null or empty, until metadata is supported"}
+	anyArray     = &Shape{Type: "array", Items: &Shape{Type: "object"}, Doc: "refused unless null or empty, until metadata is supported"}
+
+	typeShape  = &Shape{Name: "SchemaType", Type: "string", Enum: []string{"AVRO", "JSON", "PROTOBUF"}}
+	levelShape = &Shape{Name: "CompatibilityLevel", Type: "string", Enum: []string{"NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE"}}
+	modesShape = &Shape{Name: "ModeName", Type: "string", Enum: []string{"READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT", "FORWARD"}}
+
+	textShape       = &Shape{Name: "SchemaText", Type: "string", Text: true, Doc: "the schema's text, as it is"}
+	nothing         = &Shape{}
+	emptyShape      = &Shape{Name: "Empty", Type: "object"}
+	subjectsShape   = &Shape{Name: "Subjects", Type: "array", Items: stringShape}
+	versionsShape   = &Shape{Name: "Versions", Type: "array", Items: integerShape, Doc: "ascending; with deletedAsNegative soft-deleted ones are negative"}
+	idsShape        = &Shape{Name: "Ids", Type: "array", Items: integerShape}
+	typesShape      = &Shape{Name: "SchemaTypes", Type: "array", Items: typeShape}
+	contextsShape   = &Shape{Name: "Contexts", Type: "array", Items: stringShape}
+	exportersShape  = &Shape{Name: "Exporters", Type: "array", Items: stringShape, Doc: "always empty"}
+	referenceShape  = &Shape{Name: "SchemaReference", Type: "object", Members: []Member{{"name", stringShape, true, "what the schema's text uses"}, {"subject", stringShape, true, ""}, {"version", integerShape, true, "-1 in a request is the latest"}}}
+	referencesShape = &Shape{Type: "array", Items: referenceShape}
+
+	errorShape = &Shape{Name: "Error", Type: "object", Members: []Member{{"error_code", integerShape, true, "its first three digits are the status"}, {"message", stringShape, true, ""}}}
+
+	placed = []Member{{"subject", stringShape, true, ""}, {"version", integerShape, true, ""}}
+	entry  = []Member{
+		{"guid", stringShape, true, "lower-case UUID text"}, {"schemaType", typeShape, true, ""}, {"references", referencesShape, false, ""},
+		{"schema", stringShape, true, "the canonical text"}, {"ts", integerShape, false, "registration, in milliseconds since 1970"}, {"deleted", booleanShape, false, ""},
+	}
+	idMember = []Member{{"id", integerShape, true, ""}}
+
+	schemaShape       = &Shape{Name: "Schema", Type: "object", Members: join(placed, idMember, entry)}
+	schemasShape      = &Shape{Name: "Schemas", Type: "array", Items: schemaShape}
+	schemaStringShape = &Shape{Name: "SchemaString", Type: "object", Members: join(placed, entry)}
+	schemaByGUIDShape = &Shape{Name: "SchemaByGuid", Type: "object", Members: entry}
+	registeredShape   = &Shape{Name: "RegisterSchemaResponse", Type: "object", Members: join(idMember, []Member{{"version", integerShape, true, ""}}, entry)}
+	placeShape        = &Shape{Name: "SubjectVersion", Type: "object", Members: placed}
+	placesShape       = &Shape{Name: "SubjectVersions", Type: "array", Items: placeShape}
+
+	registrationShape = &Shape{Name: "RegisterSchemaRequest", Type: "object", Members: []Member{
+		{"schema", stringShape, false, "absent takes the latest version's"}, {"schemaType", typeShape, false, "absent is AVRO"}, {"references", referencesShape, false, ""},
+		{"version", integerShape, false, "0 or absent: the next; -1: compare with the latest only"}, {"id", integerShape, false, "refused until imports are supported"},
+		{"metadata", anyObject, false, ""}, {"ruleSet", anyObject, false, ""}, {"schemaTagsToAdd", anyArray, false, ""}, {"schemaTagsToRemove", anyArray, false, ""},
+		{"propagateSchemaTags", booleanShape, false, "true is refused until metadata is supported"},
+	}}
+	verdictShape = &Shape{Name: "CompatibilityCheckResponse", Type: "object", Members: []Member{{"is_compatible", booleanShape, true, ""}, {"messages", &Shape{Type: "array", Items: stringShape}, false, "with verbose=true always, possibly empty"}}}
+
+	policyShape        = &Shape{Type: "string", Enum: []string{"STRICT", "LENIENT", "LOGICAL"}}
+	verdictPolicyShape = &Shape{Type: "string", Enum: []string{"REFERENCE", "SOUND", "BOTH"}, Doc: "which answer decides: the reference registry's, the truth about data, or both"}
+	options            = []Member{
+		{"normalize", booleanShape, false, ""}, {"validateFields", booleanShape, false, ""}, {"validateNewSchemas", booleanShape, false, ""}, {"validateRules", booleanShape, false, ""},
+		{"compatibilityPolicy", policyShape, false, ""}, {"verdictPolicy", verdictPolicyShape, false, ""},
+	}
+	configShape       = &Shape{Name: "Config", Type: "object", Members: join([]Member{{"compatibilityLevel", levelShape, true, ""}}, options)}
+	oldConfigShape    = &Shape{Name: "DeletedConfig", Type: "object", Members: join([]Member{{"compatibilityLevel", levelShape, true, ""}, {"compatibility", levelShape, true, ""}}, options)}
+	configUpdateShape = &Shape{Name: "ConfigUpdateRequest", Type: "object", Members: join([]Member{{"compatibility", levelShape, false, "compatibilityLevel is a synonym in requests"}}, options)}
+	modeShape         = &Shape{Name: "Mode", Type: "object", Members: []Member{{"mode", modesShape, false, "absent after a clear"}}}
+
+	installationShape = &Shape{Name: "ServerClusterId", Type: "object", Members: []Member{
+		{"scope", &Shape{Type: "object", Members: []Member{
+			{"path", &Shape{Type: "array", Items: stringShape}, true, ""},
+			{"clusters", &Shape{Type: "object", Members: []Member{{"kafka-cluster", stringShape, true, "the random id of this installation"}, {"schema-registry-cluster", stringShape, true, ""}}}, true, ""},
+		}}, true, ""},
+		{"id", stringShape, true, ""},
+	}}
+	productShape = &Shape{Name: "ServerVersion", Type: "object", Members: []Member{
+		{"version", stringShape, true, "the Confluent version whose contract is spoken"}, {"commitId", stringShape, true, ""}, {"product", stringShape, true, ""}, {"productVersion", stringShape, true, ""},
+	}}
+	deploymentShape = &Shape{Name: "Deployment", Type: "object", Members: []Member{{"attributes", &Shape{Type: "array", Items: stringShape}, true, ""}}}
+	healthShape     = &Shape{Name: "Health", Type: "object", Members: []Member{{"status", stringShape, true, ""}}}
+	documentShape   = &Shape{Type: "object", Doc: "this document"}
+)
+
+func join(lists ...[]Member) []Member {
+	var all []Member
+	for _, list := range lists {
+		all = append(all, list...)
+	}
+	return all
+}

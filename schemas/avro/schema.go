@@ -19,6 +19,8 @@ type Schema struct {
 	// canonical text names them and does not define them.
 	supplied map[string]bool
 
+	remarks []fault
+
 	canonical   string
 	fingerprint schemas.Fingerprint
 	weight      int

@@ -51,11 +51,15 @@ type Named struct {
 	// the order in which they became known. Use it to index memories.
 	Number int
 
+	byName map[string]*Field // only of records with many fields
 	spot
 }
 
 // Field finds a field by its name; nil when there is none.
 func (n *Named) Field(name string) *Field {
+	if n.byName != nil {
+		return n.byName[name]
+	}
 	for _, f := range n.Fields {
 		if f.Name == name {
 			return f
@@ -82,8 +86,9 @@ type Field struct {
 	Doc     string
 	HasDoc  bool
 	Type    *Type
-	// Default is the value as written, nil when there is none. A text for a
-	// float or double is already a number, except NaN and the infinities.
+	// Default is the value as written, nil when there is none. Where a float or
+	// double has a text, it is the number that the text spells; a number's Text
+	// may then be NaN, Infinity or -Infinity.
 	Default *jsontext.Value
 	Order   Order
 	// Attributes are the custom attributes in the order sent. A logicalType

@@ -32,6 +32,10 @@ type Options struct {
 	// Only lists the files to look at, instead of walking the tree. Each one
 	// counts as declared.
 	Only []string
+	// Under narrows which entries are Selected to these files and those below
+	// these folders, without patterns; a file named here counts as declared.
+	// Empty means all.
+	Under []string
 	// Include and Exclude narrow which entries are Selected; the others are
 	// still there to be referred to. See [Match] for the form of a pattern.
 	Include, Exclude []string

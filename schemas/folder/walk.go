@@ -82,7 +82,7 @@ func (r *reader) read(ctx context.Context) error {
 // one looks at a file and keeps it as a schema or as another file.
 func (r *reader) one(p string) error {
 	declaration, declared := r.options.Declared[p]
-	declared = declared || slices.Contains(r.options.Only, p)
+	declared = declared || slices.Contains(r.options.Only, p) || slices.Contains(r.options.Under, p)
 	lower := strings.ToLower(path.Base(p))
 	candidates := r.candidates(lower)
 	switch {
@@ -280,7 +280,7 @@ func (r *reader) narrow() {
 	for _, f := range r.files {
 		in := hit(r.options.Include, f.Path) || len(r.options.Include) == 0
 		out := hit(r.options.Exclude, f.Path)
-		f.Selected = in && !out
+		f.Selected = in && !out && under(r.options.Under, f.Path)
 	}
 	for _, list := range [][]string{r.options.Include, r.options.Exclude} {
 		for _, pattern := range list {
@@ -289,6 +289,12 @@ func (r *reader) narrow() {
 			}
 		}
 	}
+}
+
+func under(list []string, p string) bool {
+	return len(list) == 0 || slices.ContainsFunc(list, func(u string) bool {
+		return u == "." || u == p || strings.HasPrefix(p, u+"/")
+	})
 }
 
 // paths lists up to five files for a sentence.

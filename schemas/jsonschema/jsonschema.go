@@ -9,9 +9,6 @@
 package jsonschema
 
 import (
-	"context"
-	"errors"
-
 	"github.com/cartorio-registry/cartorio/schemas"
 )
 
@@ -24,14 +21,3 @@ var Format = schemas.Format{
 	Outline:    outline,
 	Vocabulary: Vocabulary,
 }
-
-func parse(context.Context, schemas.Source, schemas.Resolver, schemas.ParseOptions) (schemas.Schema, error) {
-	return nil, errors.New("JSON Schema parser: not built yet")
-}
-
-func outline(string, string, schemas.Limits) (schemas.Outline, error) {
-	return schemas.Outline{}, errors.New("JSON Schema outline: not built yet")
-}
-
-// Vocabulary lists the keywords.
-func Vocabulary() []string { return nil }

@@ -1,0 +1,357 @@
+package jsonschema
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/jsonschema/regex"
+	"github.com/cartorio-registry/cartorio/schemas/jsontext"
+)
+
+// evaluation judges one value. It spends steps; when they run out, out is set
+// and no answer means anything any more.
+//
+// It goes over the value twice at most: first for the answer alone, leaving at
+// the first violation; then, after a refusal, to collect the violations.
+type evaluation struct {
+	steps   int
+	out     bool
+	formats bool
+	dynamic bool
+	depth   int
+
+	// Memoising costs more than it saves on an ordinary pair, so it begins when
+	// steps is below memoFrom.
+	memoFrom int
+	memo     map[memoKey]memoEntry
+	scopes   map[scope]*scope
+
+	// skip holds values that are not judged: embedded schemas of another
+	// dialect, while a schema is held to its meta-schema.
+	skip map[*jsontext.Value]bool
+
+	collect    bool
+	most       int
+	violations []schemas.Violation
+	path       []string
+}
+
+type memoKey struct {
+	node  *Node
+	value *jsontext.Value
+	scope *scope
+	marks bool
+}
+
+type memoEntry struct {
+	ok    bool
+	marks *marks
+}
+
+// scope is the chain of schema resources entered, innermost first. It is kept
+// only when the schema has dynamic references.
+type scope struct {
+	resource *resource
+	outer    *scope
+}
+
+// deepestNodes bounds the recursion over nodes that judge one value.
+const deepestNodes = 20_000
+
+func (e *evaluation) spend(n int) bool {
+	if e.steps -= n; e.steps < 0 {
+		e.out = true
+	}
+	return !e.out
+}
+
+func (e *evaluation) enter(r *resource, outer *scope) *scope {
+	if !e.dynamic || outer != nil && outer.resource == r {
+		return outer
+	}
+	s := scope{r, outer}
+	if known := e.scopes[s]; known != nil {
+		return known
+	}
+	if e.scopes == nil {
+		e.scopes = map[scope]*scope{}
+	}
+	e.scopes[s] = &s
+	return &s
+}
+
+// node judges v by n. m collects what was evaluated, for the unevaluated
+// keywords around; nil when nobody asks.
+func (e *evaluation) node(n *Node, v *jsontext.Value, s *scope, m *marks) bool {
+	if e.skip[v] {
+		return true
+	}
+	if e.depth >= deepestNodes {
+		e.out = true
+	}
+	if !e.spend(1) {
+		return false
+	}
+	if n.Boolean {
+		return n.Value.Bool || e.fail(n, "", v, "nothing is allowed here")
+	}
+	s = e.enter(n.resource, s)
+	if n.uses < 2 || e.steps >= e.memoFrom {
+		return e.judge(n, v, s, m)
+	}
+	if e.collect {
+		// A remembered yes needs no second look; only a no has more to tell.
+		own := m.fresh()
+		if e.quietly(n, v, s, own) {
+			m.joinIf(own)
+			return true
+		}
+		return !e.out && len(e.violations) < e.most && e.judge(n, v, s, m)
+	}
+	key := memoKey{n, v, s, m != nil}
+	entry, known := e.memo[key]
+	if !known {
+		if m != nil {
+			entry.marks = &marks{}
+		}
+		entry.ok = e.judge(n, v, s, entry.marks)
+		if e.out {
+			return false
+		}
+		if e.memo == nil {
+			e.memo = map[memoKey]memoEntry{}
+		}
+		e.memo[key] = entry
+	}
+	if entry.ok && m != nil {
+		m.join(entry.marks)
+	}
+	return entry.ok
+}
+
+// judge is node without boolean schemas and memo.
+func (e *evaluation) judge(n *Node, v *jsontext.Value, s *scope, outer *marks) bool {
+	e.depth++
+	defer func() { e.depth-- }()
+	m := outer
+	if n.UnevaluatedItems != nil && v.Kind == jsontext.Array || n.UnevaluatedProperties != nil && v.Kind == jsontext.Object {
+		m = &marks{}
+	}
+	ok := e.anyKind(n, v)
+	if !ok && !e.collect {
+		return false
+	}
+	switch v.Kind {
+	case jsontext.Number:
+		ok = e.number(n, v) && ok
+	case jsontext.String:
+		ok = e.text(n, v) && ok
+	case jsontext.Array:
+		ok = (ok || e.collect) && e.array(n, v, s, m) && ok
+	case jsontext.Object:
+		ok = (ok || e.collect) && e.object(n, v, s, m) && ok
+	}
+	if !ok && !e.collect || e.out {
+		return false
+	}
+	if ok = e.combined(n, v, s, m) && ok; !ok && !e.collect {
+		return false
+	}
+	if m != outer {
+		ok = e.unevaluated(n, v, s, m) && ok
+		if ok && outer != nil {
+			outer.join(m)
+		}
+	}
+	return ok && !e.out
+}
+
+// fail notes a violation, when they are collected, and is always false.
+func (e *evaluation) fail(n *Node, keyword string, v *jsontext.Value, format string, args ...any) bool {
+	if e.collect && len(e.violations) < e.most {
+		var p schemas.Pointer
+		for _, token := range e.path {
+			p = p.Append(token)
+		}
+		rule := keyword
+		if rule == "" {
+			rule = "false"
+		}
+		e.violations = append(e.violations, schemas.Violation{
+			Kind: schemas.Invalid, Payload: p, Schema: n.where(keyword), Offset: v.Start, Rule: rule,
+			Text: fmt.Sprintf(format, args...),
+		})
+	}
+	return false
+}
+
+// under judges the value of a member or item.
+func (e *evaluation) under(n *Node, v *jsontext.Value, s *scope, name string, index int) bool {
+	if !e.collect {
+		return e.node(n, v, s, nil)
+	}
+	if index >= 0 {
+		name = strconv.Itoa(index)
+	}
+	e.path = append(e.path, name)
+	ok := e.node(n, v, s, nil)
+	e.path = e.path[:len(e.path)-1]
+	return ok
+}
+
+// quietly judges without collecting.
+func (e *evaluation) quietly(n *Node, v *jsontext.Value, s *scope, m *marks) bool {
+	collect := e.collect
+	e.collect = false
+	ok := e.node(n, v, s, m)
+	e.collect = collect
+	return ok
+}
+
+func (e *evaluation) anyKind(n *Node, v *jsontext.Value) bool {
+	ok := true
+	if n.HasType && !n.Types.hold(v) {
+		ok = e.fail(n, "type", v, "the value is %s, not %s", kindText(v), strings.Join(n.Types.Names(), " or "))
+	}
+	if n.constant != nil && (ok || e.collect) {
+		if !e.spend((v.End - v.Start) / 16) {
+			return false
+		}
+		if !n.constant[string(appendCanonical(nil, v))] {
+			keyword := "enum"
+			if n.Const != nil && !n.HasEnum {
+				keyword = "const"
+			}
+			if keyword == "const" {
+				ok = e.fail(n, keyword, v, "the value is not the one that is allowed, %s", shortValue(n.Const))
+			} else {
+				ok = e.fail(n, keyword, v, "the value is none of the %d that are allowed", len(n.Enum))
+			}
+		}
+	} else if n.HasEnum && len(n.Enum) == 0 {
+		ok = e.fail(n, "enum", v, "no value at all is allowed")
+	}
+	return ok
+}
+
+// hold tells whether a value is of one of the kinds. A number without a
+// fraction is an integer in every draft.
+func (k Kinds) hold(v *jsontext.Value) bool {
+	switch v.Kind {
+	case jsontext.Null:
+		return k&KindNull != 0
+	case jsontext.Bool:
+		return k&KindBoolean != 0
+	case jsontext.Number:
+		return k&KindNumber != 0 || k&KindInteger != 0 && isInteger(v.Text)
+	case jsontext.String:
+		return k&KindString != 0
+	case jsontext.Array:
+		return k&KindArray != 0
+	}
+	return k&KindObject != 0
+}
+
+func isInteger(text string) bool {
+	if !strings.ContainsAny(text, ".eE") {
+		return true
+	}
+	return ParseNumber(text).IsInteger()
+}
+
+func kindText(v *jsontext.Value) string {
+	switch v.Kind {
+	case jsontext.Number:
+		if isInteger(v.Text) {
+			return "an integer"
+		}
+		return "a number"
+	case jsontext.Null:
+		return "null"
+	case jsontext.Array, jsontext.Object:
+		return "an " + v.Kind.String()
+	}
+	return "a " + v.Kind.String()
+}
+
+func shortValue(v *jsontext.Value) string {
+	if v.End-v.Start > 200 {
+		return kindText(v)
+	}
+	return v.String()
+}
+
+func (e *evaluation) number(n *Node, v *jsontext.Value) bool {
+	if n.Minimum == nil && n.Maximum == nil && n.ExclusiveMinimum == nil && n.ExclusiveMaximum == nil && n.MultipleOf == nil {
+		return true
+	}
+	if !e.spend(1 + len(v.Text)/16) {
+		return false
+	}
+	x, ok := ParseNumber(v.Text), true
+	if n.Minimum != nil && x.Compare(*n.Minimum) < 0 {
+		ok = e.fail(n, "minimum", v, "the number is below %s", n.Minimum.Text)
+	}
+	if n.Maximum != nil && x.Compare(*n.Maximum) > 0 {
+		ok = e.fail(n, "maximum", v, "the number is above %s", n.Maximum.Text)
+	}
+	if n.ExclusiveMinimum != nil && x.Compare(*n.ExclusiveMinimum) <= 0 {
+		ok = e.fail(n, "exclusiveMinimum", v, "the number is not above %s", n.ExclusiveMinimum.Text)
+	}
+	if n.ExclusiveMaximum != nil && x.Compare(*n.ExclusiveMaximum) >= 0 {
+		ok = e.fail(n, "exclusiveMaximum", v, "the number is not below %s", n.ExclusiveMaximum.Text)
+	}
+	if n.MultipleOf != nil {
+		if !e.spend((len(v.Text) + len(n.MultipleOf.Text)) / 4) {
+			return false
+		}
+		if !x.IsMultipleOf(*n.MultipleOf) {
+			ok = e.fail(n, "multipleOf", v, "the number is no multiple of %s", n.MultipleOf.Text)
+		}
+	}
+	return ok
+}
+
+func (e *evaluation) text(n *Node, v *jsontext.Value) bool {
+	ok := true
+	if n.MinLength > 0 || n.MaxLength < Unlimited {
+		if !e.spend(len(v.Text) / 64) {
+			return false
+		}
+		count := utf8.RuneCountInString(v.Text)
+		if count < n.MinLength {
+			ok = e.fail(n, "minLength", v, "the string has %d characters, under %d", count, n.MinLength)
+		}
+		if count > n.MaxLength {
+			ok = e.fail(n, "maxLength", v, "the string has %d characters, over %d", count, n.MaxLength)
+		}
+	}
+	if n.Pattern != nil && (ok || e.collect) && !e.matches(n.Pattern, v.Text) {
+		ok = e.fail(n, "pattern", v, "the string does not match %s", short(n.Pattern.String()))
+	}
+	if e.formats && n.Format != "" && (ok || e.collect) {
+		if !e.spend(len(v.Text) / 16) {
+			return false
+		}
+		if !hasFormat(n.Format, v.Text) {
+			ok = e.fail(n, "format", v, "the string has not the format %s", short(n.Format))
+		}
+	}
+	return ok
+}
+
+// matches runs a pattern. A broken one has been reported when the schema was
+// read; it matches nothing.
+func (e *evaluation) matches(p *regex.Pattern, s string) bool {
+	if p == nil {
+		return false
+	}
+	ok, decided := p.Match(s, &e.steps)
+	if !decided {
+		e.out = true
+	}
+	return ok && decided
+}

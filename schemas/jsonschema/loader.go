@@ -1,0 +1,480 @@
+package jsonschema
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/jsonschema/regex"
+	"github.com/cartorio-registry/cartorio/schemas/jsontext"
+)
+
+// home is the base of a document that has no $id. Nothing is ever fetched from
+// it or from anywhere else: it only makes relative names comparable.
+const home = "mem://input/"
+
+// document is one text: the schema's own, a referenced one or a meta-schema.
+type document struct {
+	name string // see Node.Document
+	text string
+	root *jsontext.Value
+	main *resource
+}
+
+// resource is a schema with a base address of its own, and what its anchors
+// name. Embedded $id make further resources inside a document.
+type resource struct {
+	uri       string
+	document  *document
+	root      *jsontext.Value
+	dialect   Dialect
+	anchors   map[string]anchor
+	around    *resource // of an embedded one
+	recursive bool      // $recursiveAnchor: true
+
+	outermost *Node            // of root, when recursive
+	dynamic   map[string]*Node // of the dynamic anchors
+}
+
+type anchor struct {
+	value   *jsontext.Value
+	dynamic bool
+}
+
+// loader turns documents into nodes.
+type loader struct {
+	limits    schemas.Limits
+	names     map[string]*document // declared references, by name as given
+	resources map[string]*resource
+	owner     map[*jsontext.Value]*resource // of every schema at a known place
+	nodes     map[*jsontext.Value]*Node
+	queue     []*Node
+	embeds    []*resource // the embedded ones of the first document
+	problems  []problem
+	regexes   int // what RE2 may still take, in instructions
+	count     int
+	bundled   bool // this is the loader of the meta-schemas themselves
+	dynamic   bool // some node has a dynamic reference
+}
+
+// problem is something wrong at a place of a document.
+type problem struct {
+	document *document
+	offset   int
+	pointer  schemas.Pointer
+	summary  string
+	detail   string
+}
+
+func newLoader(limits schemas.Limits) *loader {
+	return &loader{
+		limits:    limits,
+		names:     map[string]*document{},
+		resources: map[string]*resource{},
+		owner:     map[*jsontext.Value]*resource{},
+		nodes:     map[*jsontext.Value]*Node{},
+		regexes:   100_000,
+	}
+}
+
+const mostProblems = 50
+
+func (l *loader) report(n *Node, keyword string, at *jsontext.Value, summary, detail string) {
+	if len(l.problems) < mostProblems {
+		p := n.Pointer()
+		if keyword != "" {
+			p = p.Append(keyword)
+		}
+		l.problems = append(l.problems, problem{n.resource.document, at.Start, p, summary, detail})
+	}
+}
+
+// add takes a document in: its resources and anchors become known.
+func (l *loader) add(d *document, fallback Dialect) error {
+	dialect := fallback
+	if s := d.root.Get("$schema"); s != nil && s.Kind == jsontext.String {
+		dialect = dialectOf(s.Text)
+	}
+	base := home
+	if d.name != "" {
+		base = resolve(home, d.name)
+	}
+	r := &resource{uri: base, document: d, root: d.root, dialect: dialect, anchors: map[string]anchor{}}
+	if id, ok := identity(d.root, dialect); ok {
+		if u, _, _ := strings.Cut(id, "#"); u != "" {
+			r.uri = resolve(base, u)
+		}
+	}
+	d.main = r
+	if _, taken := l.resources[r.uri]; !taken {
+		l.resources[r.uri] = r
+	}
+	return l.scan(d.root, r, true)
+}
+
+// identity is the value of $id (id in draft-04).
+func identity(v *jsontext.Value, d Dialect) (string, bool) {
+	id := v.Get(d.idKeyword())
+	if id == nil || id.Kind != jsontext.String {
+		return "", false
+	}
+	return id.Text, true
+}
+
+// scan finds the resources and anchors of a schema and what is below it. Only
+// known places count: an $id inside a const or under an unknown keyword is data.
+func (l *loader) scan(v *jsontext.Value, r *resource, root bool) error {
+	if v.Kind != jsontext.Object && v.Kind != jsontext.Bool {
+		return nil
+	}
+	if l.count++; l.limits.Declarations > 0 && l.count > l.limits.Declarations {
+		return &schemas.LimitError{
+			Limit: schemas.LimitDeclarations, Most: l.limits.Declarations, Found: l.count,
+			Position: schemas.PositionAt(r.document.text, v.Start),
+		}
+	}
+	if !root {
+		r = l.embedded(v, r)
+	}
+	l.owner[v] = r
+	if r.dialect.IsModern() || v.Get("$ref") == nil {
+		l.anchors(v, r)
+	}
+	for i := range v.Members {
+		m := &v.Members[i]
+		k, known := keywordsByName[m.Name]
+		if !known || k.shape == plain || r.dialect < k.since || r.dialect > k.until {
+			continue
+		}
+		for _, sub := range subschemas(k.shape, m.Value) {
+			if err := l.scan(sub, r, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// subschemas lists the schemas in a keyword's value.
+func subschemas(s shape, v *jsontext.Value) []*jsontext.Value {
+	switch {
+	case s == schema || s == schemaOrSet && v.Kind != jsontext.Array:
+		return []*jsontext.Value{v}
+	case (s == list || s == schemaOrSet) && v.Kind == jsontext.Array:
+		return v.Items
+	case (s == mapping || s == dependent) && v.Kind == jsontext.Object:
+		out := make([]*jsontext.Value, len(v.Members))
+		for i := range v.Members {
+			out[i] = v.Members[i].Value
+		}
+		return out
+	}
+	return nil
+}
+
+// embedded is the resource that v begins, or the one that it is part of.
+func (l *loader) embedded(v *jsontext.Value, r *resource) *resource {
+	dialect := r.dialect
+	if s := v.Get("$schema"); s != nil && s.Kind == jsontext.String {
+		if _, has := identity(v, dialectOf(s.Text)); has {
+			dialect = dialectOf(s.Text)
+		}
+	}
+	if !dialect.IsModern() && v.Get("$ref") != nil {
+		return r
+	}
+	id, ok := identity(v, dialect)
+	if !ok {
+		return r
+	}
+	u, _, _ := strings.Cut(id, "#")
+	if u == "" {
+		return r
+	}
+	inner := &resource{uri: resolve(r.uri, u), document: r.document, root: v, dialect: dialect, around: r, anchors: map[string]anchor{}}
+	l.embeds = append(l.embeds, inner)
+	if old, taken := l.resources[inner.uri]; !taken {
+		l.resources[inner.uri] = inner
+	} else if old.document == r.document {
+		l.problems = append(l.problems, problem{
+			document: r.document, offset: v.Get(dialect.idKeyword()).Start, pointer: pointerTo(r.document.root, v),
+			summary: fmt.Sprintf("the identifier %q stands on two schemas of this document", inner.uri),
+			detail:  "a reference to it would be ambiguous; rename one",
+		})
+	}
+	return inner
+}
+
+func (l *loader) anchors(v *jsontext.Value, r *resource) {
+	put := func(name string, dynamic bool) {
+		if old, taken := r.anchors[name]; taken && old.value != v {
+			l.problems = append(l.problems, problem{
+				document: r.document, offset: v.Start, pointer: pointerTo(r.document.root, v),
+				summary: fmt.Sprintf("the anchor %q stands on two schemas of one resource", name),
+				detail:  "a reference to it would be ambiguous; rename one",
+			})
+			return
+		}
+		r.anchors[name] = anchor{v, dynamic || r.anchors[name].dynamic}
+	}
+	if !r.dialect.IsModern() {
+		if id, ok := identity(v, r.dialect); ok {
+			if _, fragment, has := strings.Cut(id, "#"); has && fragment != "" && fragment[0] != '/' {
+				put(fragment, false)
+			}
+		}
+		return
+	}
+	if a := v.Get("$anchor"); a != nil && a.Kind == jsontext.String {
+		put(a.Text, false)
+	}
+	if a := v.Get("$dynamicAnchor"); r.dialect == Draft2020 && a != nil && a.Kind == jsontext.String {
+		put(a.Text, true)
+	}
+	if a := v.Get("$recursiveAnchor"); r.dialect == Draft2019 && a != nil && a.Kind == jsontext.Bool && a.Bool && v == r.root {
+		r.recursive = true
+	}
+}
+
+// resolve is RFC 3986's resolution. A text that is no address is kept as it is:
+// it can still be the name of a declared reference.
+func resolve(base, ref string) string {
+	if ref == "" {
+		return base
+	}
+	r, err := url.Parse(ref)
+	if err != nil {
+		return ref
+	}
+	b, err := url.Parse(base)
+	if err != nil {
+		return ref
+	}
+	return b.ResolveReference(r).String()
+}
+
+// at is the node of a schema value; parent and step say how it was reached.
+func (l *loader) at(v *jsontext.Value, r *resource, parent *Node, step ...string) *Node {
+	if n := l.nodes[v]; n != nil {
+		n.uses++
+		return n
+	}
+	if own := l.owner[v]; own != nil {
+		r = own
+	}
+	n := &Node{
+		Value: v, Dialect: r.dialect, resource: r, parent: parent, step: step, uses: 1,
+		MaxLength: Unlimited, MaxItems: Unlimited, MaxProperties: Unlimited, MinContains: 1, MaxContains: Unlimited,
+	}
+	l.nodes[v] = n
+	l.queue = append(l.queue, n)
+	return n
+}
+
+// find answers a $ref. It looks among the declared references first, then
+// inside the documents, then among the bundled meta-schemas.
+//
+// Source: JSON Schema specification 2.1.5.
+func (l *loader) find(ref string, from *resource) (target *Node, name anchor, why string) {
+	address, fragment, _ := strings.Cut(ref, "#")
+	r := from
+	if address != "" {
+		if r = l.lookup(address, from); r == nil {
+			return nil, anchor{}, "nothing is known under this name"
+		}
+	}
+	if decoded, err := url.PathUnescape(fragment); err == nil {
+		fragment = decoded
+	}
+	if fragment != "" && fragment[0] != '/' {
+		a, ok := r.anchors[fragment]
+		if !ok {
+			return nil, anchor{}, fmt.Sprintf("no schema there has the anchor %q", fragment)
+		}
+		return l.locate(a.value, r), a, ""
+	}
+	root := l.locate(r.root, r)
+	if fragment == "" {
+		return root, anchor{}, ""
+	}
+	n, why := l.walk(root, fragment)
+	return n, anchor{}, why
+}
+
+func (l *loader) lookup(address string, from *resource) *resource {
+	if d := l.names[strings.TrimPrefix(address, "./")]; d != nil {
+		return d.main
+	}
+	if d := l.names[address]; d != nil {
+		return d.main
+	}
+	absolute := resolve(from.uri, address)
+	for _, u := range []string{absolute, resolve(home, address)} {
+		if r := l.resources[u]; r != nil {
+			return r
+		}
+		if d := l.names[u]; d != nil {
+			return d.main
+		}
+	}
+	if l.bundled {
+		return nil
+	}
+	if d := bundledDocument(absolute); d != nil {
+		return l.adopt(d)
+	}
+	return nil
+}
+
+// adopt takes a bundled meta-schema in, under a document of this loader's own.
+func (l *loader) adopt(d *document) *resource {
+	own := &document{name: d.name, text: d.text, root: d.root}
+	limits := l.limits
+	l.limits.Declarations = 0
+	_ = l.add(own, Draft7) // without a limit there is no error
+	l.limits = limits
+	return own.main
+}
+
+// locate is the node of a value in r's document, with its true parents so that
+// pointers into it are right.
+func (l *loader) locate(v *jsontext.Value, r *resource) *Node {
+	if n := l.nodes[v]; n != nil {
+		n.uses++
+		return n
+	}
+	root := l.at(r.document.root, r.document.main, nil)
+	root.uses--
+	if v == r.document.root {
+		root.uses++
+		return root
+	}
+	path := pathTo(r.document.root, v)
+	return l.at(v, r, root, path...)
+}
+
+// pathTo finds the tokens from one value down to another that it contains, by
+// the offsets.
+func pathTo(from, to *jsontext.Value) []string {
+	var path []string
+	inside := func(v *jsontext.Value) bool { return v.Start <= to.Start && to.End <= v.End }
+	for from != to {
+		next := from
+		for i, item := range from.Items {
+			if inside(item) {
+				next = item
+				path = append(path, strconv.Itoa(i))
+				break
+			}
+		}
+		for i := range from.Members {
+			if m := &from.Members[i]; next == from && inside(m.Value) {
+				next = m.Value
+				path = append(path, m.Name)
+				break
+			}
+		}
+		if next == from {
+			break
+		}
+		from = next
+	}
+	return path
+}
+
+func pointerTo(from, to *jsontext.Value) schemas.Pointer {
+	var p schemas.Pointer
+	for _, token := range pathTo(from, to) {
+		p = p.Append(token)
+	}
+	return p
+}
+
+// walk follows a JSON Pointer, also through keywords that nobody knows. The
+// resource changes where an embedded one begins.
+func (l *loader) walk(from *Node, pointer string) (*Node, string) {
+	v, r := from.Value, from.resource
+	var path []string
+	for token := range strings.SplitSeq(pointer[1:], "/") {
+		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+		next := v.Get(token)
+		if next == nil && v.Kind == jsontext.Array {
+			if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(v.Items) && strconv.Itoa(i) == token {
+				next = v.Items[i]
+			}
+		}
+		// #/$defs/x also finds what stands under definitions, at the top.
+		if next == nil && from.Value == r.document.root {
+			if buckets := from.Value.Get("definitions"); v == from.Value && token == "$defs" {
+				token, next = "definitions", buckets
+			} else if len(path) == 1 && path[0] == "$defs" {
+				if next = buckets.Get(token); next != nil {
+					path[0] = "definitions"
+				}
+			}
+		}
+		if next == nil {
+			return nil, fmt.Sprintf("there is nothing at %q", pointer)
+		}
+		path = append(path, token)
+		v = next
+		if own := l.owner[v]; own != nil {
+			r = own
+		}
+	}
+	if v.Kind != jsontext.Object && v.Kind != jsontext.Bool {
+		return nil, fmt.Sprintf("what stands at %q is no schema", pointer)
+	}
+	return l.at(v, r, from, path...), ""
+}
+
+// build fills the nodes that were asked for, and those that they need.
+func (l *loader) build() error {
+	for done := 0; done < len(l.queue); {
+		for ; done < len(l.queue); done++ {
+			if most := 10 * l.limits.Declarations; most > 0 && done > most {
+				return &schemas.LimitError{Limit: schemas.LimitDeclarations, Most: most, Found: done}
+			}
+			l.fill(l.queue[done])
+		}
+		if l.dynamic {
+			l.answers()
+		}
+	}
+	return nil
+}
+
+// pattern compiles one, and reports it when it is broken.
+func (l *loader) pattern(n *Node, keyword string, text string, at *jsontext.Value) *regex.Pattern {
+	p, err := regex.CompileWithin(text, &l.regexes)
+	if err != nil {
+		l.report(n, keyword, at, fmt.Sprintf("the pattern %s cannot be read: %v", short(text), err), "patterns are ECMA-262 regular expressions")
+		return nil
+	}
+	return p
+}
+
+// short quotes a text for a message.
+func short(text string) string {
+	const most = 80
+	if len(text) > most {
+		cut := most
+		for cut > 0 && text[cut]&0xC0 == 0x80 {
+			cut--
+		}
+		return strconv.Quote(text[:cut]) + "…"
+	}
+	return strconv.Quote(text)
+}
+
+func sortedMembers(v *jsontext.Value) []int {
+	order := make([]int, len(v.Members))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(v.Members[a].Name, v.Members[b].Name) })
+	return order
+}

@@ -1,0 +1,176 @@
+package protobuf
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bufbuild/protocompile"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+func sortErrors(list schemas.SyntaxErrors) {
+	slices.SortStableFunc(list, func(a, b schemas.SyntaxError) int {
+		return cmp.Compare(a.Position.Offset, b.Position.Offset)
+	})
+}
+
+// graph is the files of one compilation: the schema's own and its references.
+type graph struct {
+	own    *unit
+	others map[string]*unit // references, by import path
+	index  *index
+	stored bool
+}
+
+// compile links the graph with protoc's rules. What real clients of the
+// reference registry rely on though protoc refuses it gets a second try:
+// hand-written map entries, bundled types without an import, and dotted names
+// that a part of the package hides.
+//
+// Errors: schemas.SyntaxErrors.
+// Source: protobuf compatibility, G.2.
+func (g *graph) compile(ctx context.Context) (protoreflect.FileDescriptor, error) {
+	linked, err := g.link(ctx, func(u *unit) protocompile.SearchResult {
+		return protocompile.SearchResult{AST: u.tree}
+	})
+	if err == nil || ctx.Err() != nil {
+		return linked, err
+	}
+	again := map[*unit]*unit{}
+	changed := false
+	for _, u := range g.all() {
+		text, ok := g.rewrite(u)
+		if !ok {
+			continue
+		}
+		other, problem := readText(u.file.Path, text, schemas.DefaultLimits(), true)
+		if problem != nil {
+			return nil, err
+		}
+		again[u], changed = other, true
+	}
+	if !changed {
+		return nil, err
+	}
+	linked, problem := g.link(ctx, func(u *unit) protocompile.SearchResult {
+		if other, ok := again[u]; ok {
+			u = other
+		}
+		return protocompile.SearchResult{AST: u.tree}
+	})
+	if problem != nil {
+		return nil, err // what was wrong with the text as given
+	}
+	return linked, nil
+}
+
+// all are the units in a stable order, the own one first.
+func (g *graph) all() []*unit {
+	list := make([]*unit, 0, len(g.others)+1)
+	for _, u := range g.others {
+		list = append(list, u)
+	}
+	slices.SortFunc(list, func(a, b *unit) int { return cmp.Compare(a.file.Path, b.file.Path) })
+	return append([]*unit{g.own}, list...)
+}
+
+// overrides tells whether a reference replaces a bundled file; then none of the
+// bundled ones can be taken as they were linked.
+func (g *graph) overrides() bool {
+	for path := range g.others {
+		if bundledPaths[path] {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *graph) link(ctx context.Context, result func(*unit) protocompile.SearchResult) (fd protoreflect.FileDescriptor, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			fd, err = nil, schemas.SyntaxErrors{{Summary: "the schema cannot be compiled", Detail: fmt.Sprintf("the compiler gave up: %v", p)}}
+		}
+	}()
+	name := g.ownPath()
+	c := &collector{main: name, scans: map[string]*scanned{name: g.own.scan}}
+	for path, u := range g.others {
+		c.scans[path] = u.scan
+	}
+	overrides := g.overrides()
+	compiler := protocompile.Compiler{
+		// One at a time: errors come in one order, and many compilations share
+		// the machine anyway.
+		MaxParallelism: 1,
+		Reporter:       c.reporter(),
+		Resolver: protocompile.ResolverFunc(func(path string) (protocompile.SearchResult, error) {
+			switch {
+			case path == name:
+				return result(g.own), nil
+			case g.others[path] != nil:
+				return result(g.others[path]), nil
+			case bundledPaths[path] && overrides:
+				return protocompile.SearchResult{AST: bundled().units[path].tree}, nil
+			case bundledPaths[path]:
+				return protocompile.SearchResult{Desc: bundled().linked[path]}, nil
+			}
+			return protocompile.SearchResult{}, fmt.Errorf("import %q is neither a reference nor bundled: %w", path, protoregistry.NotFound)
+		}),
+	}
+	files, err := compiler.Compile(ctx, name)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		var panicked protocompile.PanicError
+		if errors.As(err, &panicked) {
+			return nil, schemas.SyntaxErrors{{Summary: "the schema cannot be compiled", Detail: fmt.Sprintf("the compiler gave up: %v", panicked.Value)}}
+		}
+		return nil, c.errors(err)
+	}
+	return files[0], nil
+}
+
+// ownPath is the path that the schema's own text was parsed under.
+func (g *graph) ownPath() string { return g.own.tree.Name() }
+
+// freePath is a path for the schema's own text that no reference or import has.
+func freePath(source schemas.Source) string {
+	name := ownName
+	for slices.ContainsFunc(source.References, func(r schemas.Reference) bool { return r.Name == name }) || bundledPaths[name] {
+		name += "_"
+	}
+	return name
+}
+
+// ownName is the file name in a serialized descriptor: what the reference
+// registry calls it.
+const ownName = "default"
+
+// typesOf makes the types of some files and of what they import findable.
+func typesOf(list []protoreflect.FileDescriptor) *dynamicpb.Types {
+	files := &protoregistry.Files{}
+	seen := map[string]bool{}
+	var add func(protoreflect.FileDescriptor)
+	add = func(fd protoreflect.FileDescriptor) {
+		if seen[fd.Path()] || fd.IsPlaceholder() {
+			return
+		}
+		seen[fd.Path()] = true
+		for i := range fd.Imports().Len() {
+			add(fd.Imports().Get(i).FileDescriptor)
+		}
+		// An alias of a bundled file collides with it and is not needed twice.
+		_ = files.RegisterFile(fd)
+	}
+	for _, fd := range list {
+		add(fd)
+	}
+	return dynamicpb.NewTypes(files)
+}

@@ -1,0 +1,161 @@
+// Package protobuf parses, prints, fingerprints and reads Protocol Buffers:
+// proto2, proto3 and edition 2023.
+//
+// A text becomes a [File] (what is written) and linked descriptors (what it
+// means, by protoc's rules). Canonical texts come from the first; payloads are
+// judged by tables made from the second. No file and no address is ever read:
+// an import is a reference, a bundled file, or an error.
+//
+// It knows no other format and nothing of comparing. Start with [Format].
+package protobuf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// Format is Protocol Buffers.
+var Format = schemas.Format{
+	Type:       schemas.Protobuf,
+	Doc:        "Protocol Buffers: proto2, proto3 and edition 2023, as text or as a base64 file descriptor",
+	Extensions: []string{".proto"},
+	Parse:      Parse,
+	Outline:    Outline,
+	Vocabulary: Vocabulary,
+}
+
+// limitClosure names the bound on a schema with all its references: so many
+// times the bound on one text.
+const (
+	limitClosure schemas.Limit = "bytes of all texts of the closure"
+	closureTexts               = 4
+)
+
+// Parse reads source as [schemas.Format] describes. A text may also be the
+// base64 of a serialized FileDescriptorProto, as some clients send it.
+//
+// In mode Stored a text whose grammar is right and that protoc would refuse all
+// the same gives a Schema: it has canonical text, names and references, and
+// its Reads answers what is wrong (see [Schema.Problem]).
+//
+// Errors: schemas.SyntaxErrors, *schemas.LimitError, *schemas.ReferenceError.
+// Source: protobuf compatibility, A.9, E and G.
+func Parse(ctx context.Context, source schemas.Source, resolver schemas.Resolver, options schemas.ParseOptions) (schemas.Schema, error) {
+	if source.Type != schemas.Protobuf {
+		return nil, fmt.Errorf("parse a Protobuf schema: the source's type is %s", source.Type)
+	}
+	limits := options.Limits.OrDefault()
+	stored := options.Mode == schemas.Stored
+	own, err := readSource(freePath(source), source.Text, limits, stored)
+	if err != nil {
+		return nil, err
+	}
+	own.file.Path = ""
+	list, direct, err := schemas.Closure(ctx, source, options.From, resolver, limits)
+	if err != nil {
+		return nil, err
+	}
+
+	s := &Schema{source: source, file: own.file}
+	g := &graph{own: own, others: map[string]*unit{}, stored: stored}
+	size := len(source.Text)
+	fingerprints := make([]schemas.Fingerprint, len(list))
+	for i, d := range list {
+		if d.Resolved.Source.Type != schemas.Protobuf {
+			return nil, &schemas.ReferenceError{Reference: d.Reference, Err: fmt.Errorf("it stands for a schema of type %s", d.Resolved.Source.Type)}
+		}
+		size += len(d.Resolved.Source.Text)
+		if most := closureTexts * limits.Text; size > most && !stored {
+			return nil, &schemas.LimitError{Limit: limitClosure, Most: most, Found: size}
+		}
+		// What is registered was accepted once: no limit judges it again.
+		u, err := readSource(d.Reference.Name, d.Resolved.Source.Text, limits, true)
+		if err != nil {
+			return nil, &schemas.ReferenceError{Reference: d.Reference, Err: err}
+		}
+		u.file.Origin = Origin{Subject: d.Resolved.Subject, Version: d.Resolved.Version, Direct: slices.Contains(direct, i)}
+		var names []string
+		var uses []schemas.Fingerprint
+		for j, r := range d.Resolved.Source.References {
+			names, uses = append(names, r.Name), append(uses, fingerprints[d.Uses[j]])
+		}
+		fingerprints[i] = schemas.FingerprintOf(schemas.Protobuf, u.file.print(true), names, uses)
+		if g.others[d.Reference.Name] == nil {
+			g.others[d.Reference.Name] = u
+			s.references = append(s.references, u.file)
+		}
+	}
+	g.index = indexOf(g)
+	s.index = g.index
+
+	s.descriptor, err = g.compile(ctx)
+	if err != nil {
+		var syntax schemas.SyntaxErrors
+		if !stored || !errors.As(err, &syntax) {
+			return nil, point(own.file, err)
+		}
+		s.problem = point(own.file, err)
+	}
+	s.finish(direct, fingerprints)
+	own.tree, own.scan = nil, nil
+	return s, nil
+}
+
+// indexOf makes the look-up of a graph: the own file first, then references in
+// a stable order, then the bundled files that no reference replaces.
+func indexOf(g *graph) *index {
+	x := newIndex()
+	x.next = &index{symbols: bundled().index.symbols, hidden: map[string]bool{}}
+	for _, u := range g.all() {
+		x.addFile(u.file)
+		if bundledPaths[u.file.Path] {
+			x.next.hidden[u.file.Path] = true
+		}
+	}
+	return x
+}
+
+// point gives each placed error the pointer of the innermost element around it.
+func point(f *File, err error) error {
+	var list schemas.SyntaxErrors
+	if !errors.As(err, &list) {
+		return err
+	}
+	places := f.places()
+	for i := range list {
+		best := -1
+		at := list[i].Position
+		for j, p := range places {
+			if at.Line > 0 && p.Position.Offset <= at.Offset && at.Offset < max(p.End.Offset, p.Position.Offset+1) &&
+				(best < 0 || p.Position.Offset >= places[best].Position.Offset) {
+				best = j
+			}
+		}
+		if best >= 0 {
+			list[i].Pointer = places[best].Pointer
+		}
+	}
+	return list
+}
+
+// Outline tells what a .proto file defines and needs: its import path first,
+// then its messages and enums.
+//
+// Errors: schemas.SyntaxErrors, *schemas.LimitError.
+func Outline(path, text string, limits schemas.Limits) (schemas.Outline, error) {
+	u, err := readSource(path, text, limits.OrDefault(), false)
+	if err != nil {
+		return schemas.Outline{}, err
+	}
+	out := schemas.Outline{Schema: true, Names: append([]string{path}, u.file.names()...)}
+	for _, i := range u.file.Imports {
+		if !bundledPaths[i.Path] && !slices.Contains(out.Needs, i.Path) {
+			out.Needs = append(out.Needs, i.Path)
+		}
+	}
+	return out, nil
+}

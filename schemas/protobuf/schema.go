@@ -1,0 +1,222 @@
+package protobuf
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bufbuild/protocompile/protoutil"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// Schema is a parsed .proto file with everything it refers to. It is immutable
+// and safe for use by many goroutines.
+type Schema struct {
+	source      schemas.Source
+	file        *File
+	references  []*File
+	index       *index
+	descriptor  protoreflect.FileDescriptor
+	problem     error
+	canonical   string
+	fingerprint schemas.Fingerprint
+	weight      int
+
+	tables  sync.Once
+	table   *tables
+	plans   planCache
+	rebuild sync.Once
+	rebuilt *rebuilt
+}
+
+var _ schemas.Schema = (*Schema)(nil)
+
+func (s *Schema) finish(direct []int, fingerprints []schemas.Fingerprint) {
+	s.dropWeakImports()
+	s.canonical = s.file.print(true)
+	var names []string
+	var uses []schemas.Fingerprint
+	for i, r := range s.source.References {
+		names, uses = append(names, r.Name), append(uses, fingerprints[direct[i]])
+	}
+	s.fingerprint = schemas.FingerprintOf(schemas.Protobuf, s.canonical, names, uses)
+	s.weight = 4096 + 40*len(s.canonical)
+	for _, f := range s.references {
+		s.weight += 40 * len(f.print(true))
+	}
+}
+
+// dropWeakImports forgets weak imports, as the reference does, but turns those
+// that the text uses into plain ones: without them it would not parse again.
+func (s *Schema) dropWeakImports() {
+	if !slices.ContainsFunc(s.file.Imports, func(i Import) bool { return i.Weak }) {
+		return
+	}
+	used := map[string]bool{}
+	r := &rewriter{
+		index:    s.index,
+		absolute: func(Symbol) string { return "" },
+		option:   func(Symbol) string { return "" },
+		used:     func(sym Symbol) { used[sym.File.Path] = true },
+	}
+	r.file(s.file)
+	var kept []Import
+	for _, i := range s.file.Imports {
+		if i.Weak && !used[i.Path] {
+			continue
+		}
+		i.Weak = false
+		kept = append(kept, i)
+	}
+	s.file.Imports = kept
+}
+
+// Source is what was parsed: a descriptor in base64 stays that.
+func (s *Schema) Source() schemas.Source { return s.source }
+
+// Canonical is the text printed anew: comments and layout gone, order kept.
+//
+// Source: REST contract 5.1.3.
+func (s *Schema) Canonical() string { return s.canonical }
+
+// Fingerprint covers canonical text and resolved references.
+func (s *Schema) Fingerprint() schemas.Fingerprint { return s.fingerprint }
+
+// Equivalent tells whether other is Protobuf with the same canonical text.
+func (s *Schema) Equivalent(other schemas.Schema) bool {
+	o, ok := other.(*Schema)
+	return ok && o.canonical == s.canonical
+}
+
+// Names are the full names of the messages, then of the enums, nested ones
+// behind their parent. The first is the root's, which a payload is taken for
+// when nothing else is said.
+func (s *Schema) Names() []string { return s.file.names() }
+
+func (f *File) names() []string {
+	var messages, enums []string
+	for _, e := range f.Enums {
+		enums = append(enums, e.FullName)
+	}
+	f.each(func(m *Message) {
+		messages = append(messages, m.FullName)
+		for _, e := range m.Enums {
+			enums = append(enums, e.FullName)
+		}
+	})
+	return append(messages, enums...)
+}
+
+// Weight estimates the bytes that the parsed form holds.
+func (s *Schema) Weight() int { return s.weight }
+
+// File is the schema's own text as written.
+func (s *Schema) File() *File { return s.file }
+
+// References are the files of the closure, dependencies first.
+func (s *Schema) References() []*File { return s.references }
+
+// Descriptor is the linked form, nil when Problem is not.
+func (s *Schema) Descriptor() protoreflect.FileDescriptor { return s.descriptor }
+
+// Problem tells why a stored schema has no descriptor; nil when it has one.
+func (s *Schema) Problem() error { return s.problem }
+
+// Lookup finds the message or enum that name stands for inside scope (a full
+// name, empty for the outermost), the way the reference registry does: among
+// all references and bundled files, imported or not.
+//
+// Source: protobuf compatibility, A.7.
+func (s *Schema) Lookup(scope, name string) (Symbol, bool) {
+	return s.index.resolve(scope, name, Symbol.IsType)
+}
+
+// Bundled is the text of a bundled file by its path, nil when there is none or
+// a reference replaces it.
+func (s *Schema) Bundled(path string) *File {
+	if !bundledPaths[path] || slices.ContainsFunc(s.references, func(f *File) bool { return f.Path == path }) {
+		return nil
+	}
+	return bundled().units[path].file
+}
+
+// MessageAt is the full name of the message with the given indexes: one per
+// level, counting messages only, in text order. An empty list is the first.
+//
+// Errors: there is no such message.
+// Source: protobuf compatibility, A.3.
+func (s *Schema) MessageAt(indexes []int) (string, error) {
+	list := s.file.Messages
+	if len(indexes) == 0 {
+		indexes = []int{0}
+	}
+	var found *Message
+	for level, i := range indexes {
+		if i < 0 || i >= len(list) {
+			return "", fmt.Errorf("find the message at %v: level %d has %d messages", indexes, level, len(list))
+		}
+		found = list[i]
+		list = found.Messages
+	}
+	return found.FullName, nil
+}
+
+// IndexesOf is the way back: the indexes of a message by its full name, nil for
+// none.
+func (s *Schema) IndexesOf(name string) []int {
+	var find func(list []*Message, path []int) []int
+	find = func(list []*Message, path []int) []int {
+		for i, m := range list {
+			here := append(path[:len(path):len(path)], i)
+			if m.FullName == name {
+				return here
+			}
+			if strings.HasPrefix(name, m.FullName+".") {
+				return find(m.Messages, here)
+			}
+		}
+		return nil
+	}
+	return find(s.file.Messages, nil)
+}
+
+// Serialized is the base64 of the file's descriptor, what format=serialized
+// answers. The file is called "default", as the reference calls it.
+//
+// Errors: the schema's Problem.
+// Source: REST contract 5.1.4.
+func (s *Schema) Serialized() (string, error) {
+	if s.descriptor == nil {
+		return "", fmt.Errorf("serialize the descriptor: %w", s.problem)
+	}
+	fd := proto.CloneOf(protoutil.ProtoFromFileDescriptor(s.descriptor))
+	fd.Name = proto.String(ownName)
+	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(fd)
+	if err != nil {
+		return "", fmt.Errorf("serialize the descriptor: %w", err)
+	}
+	return base64.StdEncoding.EncodeToString(raw), nil
+}
+
+// WithoutExtensions is the canonical text without extend blocks, extension
+// ranges and custom options other than confluent's: what
+// format=ignore_extensions answers.
+//
+// Source: REST contract 5.1.4.
+func (s *Schema) WithoutExtensions() string {
+	r := &rewriter{
+		index:    newIndex(),
+		absolute: func(s Symbol) string { return s.Name },
+		option:   func(s Symbol) string { return s.Name },
+		keep: func(o Option) bool {
+			return !o.Name[0].Extension || strings.HasPrefix(strings.TrimPrefix(o.Name[0].Name, "."), "confluent.")
+		},
+		bare: true,
+	}
+	return r.file(s.file).print(true)
+}

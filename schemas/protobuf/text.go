@@ -1,0 +1,125 @@
+package protobuf
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bufbuild/protocompile/ast"
+	"github.com/bufbuild/protocompile/parser"
+	"github.com/bufbuild/protocompile/reporter"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// unit is one parsed text. The syntax tree is dropped once it was compiled.
+type unit struct {
+	file *File
+	tree *ast.FileNode
+	scan *scanned
+}
+
+// readSource parses a text, or else the base64 of a descriptor.
+//
+// Errors: schemas.SyntaxErrors, *schemas.LimitError.
+func readSource(path, text string, limits schemas.Limits, stored bool) (*unit, error) {
+	u, err := readText(path, text, limits, stored)
+	var syntax schemas.SyntaxErrors
+	if err == nil || !errors.As(err, &syntax) {
+		return u, err
+	}
+	canonical, ok, problem := textOfBase64(text)
+	switch {
+	case !ok:
+		return nil, err
+	case problem != nil:
+		return nil, schemas.SyntaxErrors{{Summary: "the base64 text is a file descriptor that cannot be used", Detail: problem.Error()}}
+	}
+	return readText(path, canonical, limits, stored)
+}
+
+// readText parses one text to its File, resolving nothing.
+//
+// Errors: schemas.SyntaxErrors, *schemas.LimitError.
+func readText(path, text string, limits schemas.Limits, stored bool) (u *unit, err error) {
+	if stored {
+		limits = schemas.DefaultLimits()
+	}
+	s, err := scan(text, limits, stored)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			u, err = nil, schemas.SyntaxErrors{{Summary: "the text cannot be parsed", Detail: fmt.Sprintf("the parser gave up: %v", p)}}
+		}
+	}()
+	c := &collector{scans: map[string]*scanned{path: s}, main: path}
+	tree, err := parser.Parse(path, strings.NewReader(s.text), reporter.NewHandler(c.reporter()))
+	if tree != nil && tree.Edition != nil {
+		if edition := tree.Edition.Edition.AsString(); edition != "2023" {
+			at := s.position(tree.NodeInfo(tree.Edition.Edition).Start().Offset)
+			return nil, schemas.SyntaxErrors{{
+				Position: at, Summary: fmt.Sprintf("edition %q is not supported", edition),
+				Detail: `use edition "2023", or syntax "proto3" or "proto2"`,
+			}}
+		}
+	}
+	if err != nil {
+		return nil, c.errors(err)
+	}
+	return &unit{file: build(path, tree, s), tree: tree, scan: s}, nil
+}
+
+// collector gathers what the compiler says.
+type collector struct {
+	main  string
+	scans map[string]*scanned
+	list  schemas.SyntaxErrors
+	seen  map[schemas.SyntaxError]bool
+}
+
+func (c *collector) reporter() reporter.Reporter {
+	return reporter.NewReporter(func(err reporter.ErrorWithPos) error {
+		c.add(err)
+		return nil
+	}, nil)
+}
+
+// mostErrors bounds what is kept: a text can have an error for each byte.
+const mostErrors = 200
+
+func (c *collector) add(err reporter.ErrorWithPos) {
+	if len(c.list) >= mostErrors {
+		return
+	}
+	at := err.GetPosition()
+	one := schemas.SyntaxError{Summary: strings.TrimSuffix(err.Unwrap().Error(), ".")}
+	if s := c.scans[at.Filename]; s != nil && at.Line > 0 {
+		one.Position = s.position(at.Offset)
+	}
+	if at.Filename != c.main {
+		one.Detail = fmt.Sprintf("in the file %q, at line %s", at.Filename, one.Position)
+		one.Position = schemas.Position{}
+	}
+	if c.seen == nil {
+		c.seen = map[schemas.SyntaxError]bool{}
+	}
+	if !c.seen[one] {
+		c.seen[one] = true
+		c.list = append(c.list, one)
+	}
+}
+
+// errors are the collected ones in reading order, or err when there are none.
+func (c *collector) errors(err error) schemas.SyntaxErrors {
+	var placed reporter.ErrorWithPos
+	if errors.As(err, &placed) {
+		c.add(placed)
+	}
+	if len(c.list) == 0 {
+		c.list = append(c.list, schemas.SyntaxError{Summary: "the schema cannot be compiled", Detail: err.Error()})
+	}
+	sortErrors(c.list)
+	return c.list
+}

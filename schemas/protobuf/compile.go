@@ -23,6 +23,7 @@ func sortErrors(list schemas.SyntaxErrors) {
 
 // graph is the files of one compilation: the schema's own and its references.
 type graph struct {
+	name   string // the own file's path while it is compiled
 	own    *unit
 	others map[string]*unit // references, by import path
 	index  *index
@@ -50,7 +51,7 @@ func (g *graph) compile(ctx context.Context) (protoreflect.FileDescriptor, error
 		if !ok {
 			continue
 		}
-		other, problem := readText(u.file.Path, text, schemas.DefaultLimits(), true)
+		other, problem := readText(g.path(u), text, schemas.DefaultLimits(), true)
 		if problem != nil {
 			return nil, err
 		}
@@ -98,7 +99,7 @@ func (g *graph) link(ctx context.Context, result func(*unit) protocompile.Search
 			fd, err = nil, schemas.SyntaxErrors{{Summary: "the schema cannot be compiled", Detail: fmt.Sprintf("the compiler gave up: %v", p)}}
 		}
 	}()
-	name := g.ownPath()
+	name := g.name
 	c := &collector{main: name, scans: map[string]*scanned{name: g.own.scan}}
 	for path, u := range g.others {
 		c.scans[path] = u.scan
@@ -120,7 +121,7 @@ func (g *graph) link(ctx context.Context, result func(*unit) protocompile.Search
 			case bundledPaths[path]:
 				return protocompile.SearchResult{Desc: bundled().linked[path]}, nil
 			}
-			return protocompile.SearchResult{}, fmt.Errorf("import %q is neither a reference nor bundled: %w", path, protoregistry.NotFound)
+			return protocompile.SearchResult{}, fmt.Errorf("import %q is neither a reference nor a bundled file", path)
 		}),
 	}
 	files, err := compiler.Compile(ctx, name)
@@ -137,8 +138,13 @@ func (g *graph) link(ctx context.Context, result func(*unit) protocompile.Search
 	return files[0], nil
 }
 
-// ownPath is the path that the schema's own text was parsed under.
-func (g *graph) ownPath() string { return g.own.tree.Name() }
+// path is what the compiler knows u by.
+func (g *graph) path(u *unit) string {
+	if u == g.own {
+		return g.name
+	}
+	return u.file.Path
+}
 
 // freePath is a path for the schema's own text that no reference or import has.
 func freePath(source schemas.Source) string {

@@ -265,21 +265,20 @@ func unescape(s string) string {
 			b.WriteByte("\a\b\f\n\r\t\v"[at])
 			continue
 		}
-		digits, base := "", 8
+		allowed, base, from := "01234567", 8, i
 		if s[i] == 'x' || s[i] == 'X' {
-			i, base = i+1, 16
+			allowed, base, from = "0123456789abcdefABCDEF", 16, i+1
 		}
-		for len(digits) < 3 && i < len(s) && strings.IndexByte("0123456789abcdefABCDEF"[:map[int]int{8: 8, 16: 22}[base]], s[i]) >= 0 {
-			digits += s[i : i+1]
-			i++
+		end := from
+		for end < len(s) && end < from+3 && strings.IndexByte(allowed, s[end]) >= 0 {
+			end++
 		}
-		if digits == "" {
-			b.WriteByte(s[min(i, len(s)-1)])
+		if n, err := strconv.ParseUint(s[from:end], base, 16); err == nil {
+			b.WriteByte(byte(n))
+			i = end - 1
 			continue
 		}
-		n, _ := strconv.ParseUint(digits, base, 16)
-		b.WriteByte(byte(n))
-		i--
+		b.WriteByte(s[i]) // an escaped quote or backslash
 	}
 	return b.String()
 }

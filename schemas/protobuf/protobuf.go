@@ -50,7 +50,8 @@ func Parse(ctx context.Context, source schemas.Source, resolver schemas.Resolver
 	}
 	limits := options.Limits.OrDefault()
 	stored := options.Mode == schemas.Stored
-	own, err := readSource(freePath(source), source.Text, limits, stored)
+	name := freePath(source)
+	own, err := readSource(name, source.Text, limits, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func Parse(ctx context.Context, source schemas.Source, resolver schemas.Resolver
 	}
 
 	s := &Schema{source: source, file: own.file}
-	g := &graph{own: own, others: map[string]*unit{}, stored: stored}
+	g := &graph{name: name, own: own, others: map[string]*unit{}, stored: stored}
 	size := len(source.Text)
 	fingerprints := make([]schemas.Fingerprint, len(list))
 	for i, d := range list {

@@ -17,7 +17,8 @@ type scanned struct {
 	text string
 	// breaks are the offsets, in text, of line feeds that were put in.
 	breaks []int
-	lines  []int // offsets, in given, of the lines' first bytes
+	lines  []int // offsets, in the text as given, of the lines' first bytes
+	parsed []int // the same in text
 }
 
 // position maps an offset in the text that was parsed to the text as given.
@@ -25,6 +26,14 @@ func (s *scanned) position(offset int) schemas.Position {
 	offset -= sort.SearchInts(s.breaks, offset)
 	line := sort.SearchInts(s.lines, offset+1)
 	return schemas.Position{Line: line, Column: offset - s.lines[line-1] + 1, Offset: offset}
+}
+
+// placed maps a line and a column of the text that was parsed.
+func (s *scanned) placed(line, column int) schemas.Position {
+	if line < 1 || line > len(s.parsed) {
+		return schemas.Position{}
+	}
+	return s.position(min(s.parsed[line-1]+column-1, len(s.text)))
 }
 
 // scan reads the tokens of text and refuses what would make the parser slow or
@@ -45,12 +54,7 @@ func scan(text string, limits schemas.Limits, stored bool) (*scanned, error) {
 	if err := s.run(); err != nil {
 		return nil, err
 	}
-	out := &scanned{text: text, lines: []int{0}}
-	for i := range len(text) {
-		if text[i] == '\n' {
-			out.lines = append(out.lines, i+1)
-		}
-	}
+	out := &scanned{text: text, lines: lineStarts(text)}
 	if len(s.cuts) > 0 {
 		var b strings.Builder
 		b.Grow(len(text) + len(s.cuts))
@@ -64,7 +68,18 @@ func scan(text string, limits schemas.Limits, stored bool) (*scanned, error) {
 		b.WriteString(text[last:])
 		out.text = b.String()
 	}
+	out.parsed = lineStarts(out.text)
 	return out, nil
+}
+
+func lineStarts(text string) []int {
+	list := []int{0}
+	for i := range len(text) {
+		if text[i] == '\n' {
+			list = append(list, i+1)
+		}
+	}
+	return list
 }
 
 type scanner struct {

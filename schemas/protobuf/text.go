@@ -3,6 +3,9 @@ package protobuf
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bufbuild/protocompile/ast"
@@ -94,7 +97,7 @@ func (c *collector) add(err reporter.ErrorWithPos) {
 		return
 	}
 	at := err.GetPosition()
-	one := schemas.SyntaxError{Summary: strings.TrimSuffix(err.Unwrap().Error(), ".")}
+	one := schemas.SyntaxError{Summary: c.summary(err.Unwrap().Error())}
 	if s := c.scans[at.Filename]; s != nil && at.Line > 0 {
 		one.Position = s.position(at.Offset)
 	}
@@ -111,12 +114,38 @@ func (c *collector) add(err reporter.ErrorWithPos) {
 	}
 }
 
+// otherPlace is how the compiler writes a second place inside a message.
+var otherPlace = regexp.MustCompile(`\bat (\S+):(\d+):(\d+)`)
+
+// summary rewrites places to the text as given.
+func (c *collector) summary(text string) string {
+	return otherPlace.ReplaceAllStringFunc(text, func(found string) string {
+		m := otherPlace.FindStringSubmatch(found)
+		s := c.scans[m[1]]
+		if s == nil {
+			return found
+		}
+		line, _ := strconv.Atoi(m[2])
+		column, _ := strconv.Atoi(m[3])
+		at := s.placed(line, column)
+		where := fmt.Sprintf("at line %d, column %d", at.Line, at.Column)
+		if m[1] != c.main {
+			where += fmt.Sprintf(" of %q", m[1])
+		}
+		return where
+	})
+}
+
 // errors are the collected ones in reading order, or err when there are none.
 func (c *collector) errors(err error) schemas.SyntaxErrors {
 	var placed reporter.ErrorWithPos
 	if errors.As(err, &placed) {
 		c.add(placed)
 	}
+	// The parser says it twice when the tokenizer has said it already.
+	c.list = slices.DeleteFunc(c.list, func(e schemas.SyntaxError) bool {
+		return len(c.list) > 1 && e.Summary == "syntax error: unexpected error"
+	})
 	if len(c.list) == 0 {
 		c.list = append(c.list, schemas.SyntaxError{Summary: "the schema cannot be compiled", Detail: err.Error()})
 	}

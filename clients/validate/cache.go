@@ -1,0 +1,232 @@
+package validate
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+type nameKind uint8
+
+const (
+	byGUID nameKind = iota + 1
+	byID
+	byVersion
+	byLatest
+	bySource
+	byForeign
+)
+
+// name is one way of asking for a schema. It is what lookups are cached by.
+type name struct {
+	kind    nameKind
+	guid    schemas.GUID
+	subject schemas.Subject // of an id: its context alone
+	number  int32           // an id or a version
+	print   schemas.Fingerprint
+	foreign string
+}
+
+// parsed is a schema that was read once. Names, and bindings, point to it.
+type parsed struct {
+	schema schemas.Schema
+	title  string // JSON Schema's title; its name for the strategies by type
+	weight int
+	used   atomic.Int64 // when it served last, for eviction
+	names  map[name]bool
+}
+
+// record is what a name stands for.
+type record struct {
+	found   schemas.Found
+	parsed  *parsed
+	fetched time.Time
+}
+
+// sameSchema tells whether two records are of one schema. Two GUIDs decide;
+// where one is not known the fingerprints do.
+func (r *record) sameSchema(o *record) bool {
+	if r.found.GUID != (schemas.GUID{}) && o.found.GUID != (schemas.GUID{}) {
+		return r.found.GUID == o.found.GUID
+	}
+	return r.parsed.schema.Fingerprint() == o.parsed.schema.Fingerprint()
+}
+
+const (
+	mostNegatives = 10_000
+	mostBindings  = 10_000
+	nameWeight    = 256
+)
+
+type negative struct {
+	err error
+	at  time.Time
+}
+
+// cache holds records by name and parsed schemas by fingerprint, bounded in
+// bytes, least recently used out first; and the bindings of whole identities,
+// which are the hot path.
+type cache struct {
+	limit int
+
+	mu        sync.RWMutex
+	names     map[name]*record
+	schemas   map[schemas.Fingerprint]*parsed
+	bytes     int
+	negatives map[name]negative
+
+	bound    sync.RWMutex
+	bindings map[identity]*binding
+}
+
+func (c *cache) open(limit int) {
+	c.limit = limit
+	c.names = map[name]*record{}
+	c.schemas = map[schemas.Fingerprint]*parsed{}
+	c.negatives = map[name]negative{}
+	c.bindings = map[identity]*binding{}
+}
+
+// binding finds what an identity is bound to, if that is still fresh.
+func (c *cache) binding(id *identity, now time.Time) *binding {
+	c.bound.RLock()
+	b := c.bindings[*id]
+	c.bound.RUnlock()
+	if b == nil || now.After(b.until) {
+		return nil
+	}
+	if b.parsed != nil {
+		b.parsed.used.Store(now.UnixNano())
+	}
+	return b
+}
+
+func (c *cache) bind(id identity, b *binding) {
+	id = id.clone()
+	c.bound.Lock()
+	defer c.bound.Unlock()
+	if len(c.bindings) >= mostBindings {
+		clear(c.bindings)
+	}
+	c.bindings[id] = b
+}
+
+func (c *cache) unbind() {
+	c.bound.Lock()
+	clear(c.bindings)
+	c.bound.Unlock()
+}
+
+func (c *cache) record(n name, now time.Time) *record {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	r := c.names[n]
+	if r != nil {
+		r.parsed.used.Store(now.UnixNano())
+	}
+	return r
+}
+
+func (c *cache) negative(n name) (negative, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	neg, ok := c.negatives[n]
+	return neg, ok
+}
+
+// refuse remembers that a name has no schema.
+func (c *cache) refuse(n name, err error, now time.Time, keep time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.negatives) >= mostNegatives {
+		for k, neg := range c.negatives {
+			if now.Sub(neg.at) >= keep {
+				delete(c.negatives, k)
+			}
+		}
+		if len(c.negatives) >= mostNegatives {
+			clear(c.negatives)
+		}
+	}
+	c.negatives[n] = negative{err, now}
+}
+
+// forget drops what a name stands for.
+func (c *cache) forget(n name) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if old := c.names[n]; old != nil {
+		delete(c.names, n)
+		delete(old.parsed.names, n)
+		c.bytes -= nameWeight
+	}
+}
+
+// keep stores a record under a name, and gives the one stored: the parsed form
+// is shared with every name of the same fingerprint.
+func (c *cache) keep(n name, found schemas.Found, schema schemas.Schema, title string, now time.Time) *record {
+	n.subject.Name, n.foreign = strings.Clone(n.subject.Name), strings.Clone(n.foreign)
+	print := schema.Fingerprint()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.negatives, n)
+	p := c.schemas[print]
+	if p == nil {
+		p = &parsed{schema: schema, title: title, weight: schema.Weight() + len(found.Source.Text), names: map[name]bool{}}
+		c.schemas[print] = p
+		c.bytes += p.weight
+	}
+	p.used.Store(now.UnixNano())
+	r := &record{found: found, parsed: p, fetched: now}
+	c.put(n, r)
+	// What the answer says besides needs no question of its own. A GUID does not
+	// cover what references point to, so it is taken only where there are none.
+	if found.ID.Number != 0 && n.kind != byID {
+		c.put(name{kind: byID, subject: schemas.Subject{Context: found.ID.Context}, number: found.ID.Number}, r)
+	}
+	if found.GUID != (schemas.GUID{}) && n.kind != byGUID && len(found.Source.References) == 0 {
+		c.put(name{kind: byGUID, guid: found.GUID}, r)
+	}
+	c.evict(p)
+	return r
+}
+
+func (c *cache) put(n name, r *record) {
+	if old := c.names[n]; old != nil {
+		delete(old.parsed.names, n)
+	} else {
+		c.bytes += nameWeight
+	}
+	c.names[n] = r
+	r.parsed.names[n] = true
+}
+
+// evict makes room, and never drops the one that was just added: a schema
+// beyond the bound would otherwise be parsed anew for each message.
+func (c *cache) evict(newest *parsed) {
+	for c.bytes > c.limit && len(c.schemas) > 1 {
+		var oldest *parsed
+		var at schemas.Fingerprint
+		for print, p := range c.schemas {
+			if p != newest && (oldest == nil || p.used.Load() < oldest.used.Load()) {
+				oldest, at = p, print
+			}
+		}
+		for n := range oldest.names {
+			delete(c.names, n)
+			c.bytes -= nameWeight
+		}
+		c.bytes -= oldest.weight
+		delete(c.schemas, at)
+		c.unbind() // bindings would keep it alive
+	}
+}
+
+func (c *cache) size() (bytes, count int) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.bytes, len(c.schemas)
+}

@@ -1,0 +1,132 @@
+package validate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// BeforeConsume decides about a message that a consumer received, before it is
+// handled. It asks the registry only for what it does not know yet, and changes
+// neither m nor e.
+//
+// Accept is to be handled and acknowledged; Reject goes to the dead letter, or
+// is skipped when Outcome.Pass says so; Hold is kept, and the same message is
+// asked about again a little later.
+//
+// Source: client specification 3.1, 3.2.
+func (v *Validator) BeforeConsume(ctx context.Context, m *Message, e *Expect) Outcome {
+	start := v.options.Now()
+	var o Outcome
+	v.consume(ctx, m, e, &o)
+	if o.Verdict == Reject {
+		o.Pass = e.passes(o.Reason)
+	}
+	if v.options.Observe != nil {
+		v.options.Observe(Event{
+			Side: Consume, Verdict: o.Verdict, Reason: o.Reason, Subject: o.Subject, Version: o.Version, Bytes: len(m.Payload),
+			Took: v.options.Now().Sub(start), Cached: o.Cached, Assumed: o.Assumed, Passed: o.Pass, Retired: o.Retired,
+			Foreign: o.ForeignID, Unknown: o.UnknownVersion, Unproved: o.Unverified,
+		})
+	}
+	return o
+}
+
+func (v *Validator) consume(ctx context.Context, m *Message, e *Expect, o *Outcome) {
+	if m.Payload == nil {
+		o.Verdict, o.Tombstone, o.Cached = Accept, true, true
+		return
+	}
+	var id identity
+	var x extra
+	if f := collect(m, e, &id, &x); f != nil {
+		o.Cached = true
+		v.refuse(o, e, f)
+		return
+	}
+	if x.payload == nil {
+		o.Verdict, o.Tombstone, o.Cached = Accept, true, true
+		return
+	}
+	b, cached := v.bind(ctx, m, &id, &x)
+	o.Cached = cached
+	f := b.failure
+	if f == nil {
+		f = x.detected(&id, b)
+	}
+	if f != nil {
+		v.refuse(o, e, f)
+		return
+	}
+	o.Subject, o.Version, o.ID, o.GUID, o.Type = b.subject, b.version, b.id, b.guid, b.typ
+	o.Writer = b.parsed.schema
+	o.Retired, o.ForeignID, o.UnknownVersion, o.Unverified, o.Assumed = b.retired, b.foreignID, b.unknownVersion, b.unverified, b.assumed
+	var message string
+	message, f = x.messageOf(&id, b)
+	if f != nil {
+		v.refuse(o, e, f)
+		return
+	}
+	o.Message = message
+	o.Payload = x.payload
+	v.readPayload(o, e, b, message)
+}
+
+// readPayload judges the payload with the writer's schema, and with the reader's.
+func (v *Validator) readPayload(o *Outcome, e *Expect, b *binding, message string) {
+	options := e.read(v.options.Read)
+	payload := schemas.Payload{Bytes: o.Payload, Message: message}
+	own := options
+	own.Value = options.Value && b.reader == nil
+	reading := b.parsed.schema.Reads(b.parsed.schema, payload, own)
+	if reading.OK() && b.reader != nil && b.reader != b.parsed {
+		reading = b.reader.schema.Reads(b.parsed.schema, payload, options)
+		if !reading.OK() {
+			o.Err = fmt.Errorf("the payload is valid, and version %s of %s, this consumer's, cannot read it", e.Reader, b.subject)
+		}
+	} else if reading.OK() && b.reader != nil && options.Value {
+		reading = b.parsed.schema.Reads(b.parsed.schema, payload, options)
+	}
+	if reading.OK() {
+		o.Verdict, o.Value, o.Losses = Accept, reading.Value, reading.Losses
+		if o.Retired {
+			o.Reason = VersionRetired
+		}
+		return
+	}
+	o.Verdict = Reject
+	o.Reason = kindReason(reading.Violations[0].Kind)
+	var more int
+	if o.Violations, more = bounded(reading.Violations); more > 0 && o.Err == nil {
+		o.Err = fmt.Errorf("%d more violations are left out", more)
+	}
+	if o.Err == nil {
+		o.Err = errors.New(reading.Violations[0].Text)
+	}
+}
+
+func kindReason(k schemas.ViolationKind) Reason {
+	switch k {
+	case schemas.Unreadable:
+		return PayloadUnreadable
+	case schemas.TooLarge:
+		return PayloadTooLarge
+	case schemas.TooComplex:
+		return PayloadTooComplex
+	}
+	return PayloadInvalid
+}
+
+// refuse turns a failure into an outcome, and gives an unknown name its grace.
+func (v *Validator) refuse(o *Outcome, e *Expect, f *failure) {
+	o.Reason, o.Err = f.reason, f.err
+	o.Verdict = f.reason.Verdict()
+	if f.subject != (schemas.Subject{}) {
+		o.Subject, o.Version = f.subject, f.version
+	}
+	if f.reason.hasGrace() && f.name != (name{}) && v.graces.holds(e, f.name, v.options.Now(), v.options.Grace) {
+		o.Verdict = Hold
+	}
+}

@@ -1,0 +1,81 @@
+package validate
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// Framing says where a message keeps its identity.
+type Framing uint8
+
+const (
+	// Plain: the payload is data, and the identity stands in headers.
+	Plain Framing = iota
+	// Confluent: the payload begins with a prefix, unless the binary header of
+	// newer clients is there.
+	Confluent
+	// Detect: the payload may begin with a prefix. That is told safely for JSON
+	// and Protobuf, whose data never begins with such bytes; for Avro only a
+	// prefix that agrees with an id or GUID in the headers is taken as one.
+	Detect
+)
+
+// Expect is what a consumer expects of its messages. It is not to be changed
+// once a validator has seen it.
+type Expect struct {
+	// Subject names the subject that messages must be of. The zero Strategy
+	// takes whatever subject a message says.
+	Subject Strategy
+	// Reads are the versions that the consumer understands.
+	Reads Range
+	// Reader asks to read each payload with this version of the subject too, so
+	// that defaults and projections hold; 0: with the writer's alone.
+	Reader schemas.Version
+	// Framing is where messages keep their identity.
+	Framing Framing
+	// Assume is the version that a message without any identity is of; 0: it is
+	// refused. It is the bridge for traffic older than the headers.
+	Assume schemas.Version
+	// Pass are the reasons for which a message is skipped: acknowledged and
+	// counted, neither handled nor put into the dead letter. For streams only.
+	Pass []Reason
+	// RefuseRetired rejects versions that are soft-deleted; else they are
+	// accepted and counted, because data outlives versions.
+	RefuseRetired bool
+	// AllowFuture lets Reads and Reader name versions that do not exist yet.
+	AllowFuture bool
+	// Value asks for the parsed document in Outcome.Value.
+	Value bool
+	// Formats asserts the keyword format of JSON Schema; Unknown refuses
+	// Protobuf's unknown fields.
+	Formats, Unknown bool
+}
+
+// Check tells whether the members fit together.
+//
+// Errors: versions are named and no subject is; a Hold reason is in Pass.
+func (e *Expect) Check() error {
+	if e.Subject.kind == noStrategy && (e.Reader != 0 || e.Assume != 0) {
+		return errors.New("check what a consumer expects: Reader and Assume name a version, so Subject must name the subject")
+	}
+	for _, r := range e.Pass {
+		if r.Verdict() != Reject {
+			return errors.New("check what a consumer expects: Pass: " + r.String() + " says nothing about a message, so it cannot be passed over")
+		}
+	}
+	return nil
+}
+
+func (e *Expect) passes(r Reason) bool { return len(e.Pass) > 0 && slices.Contains(e.Pass, r) }
+
+// Expected is subject and range, for people and for the dead letter.
+func (e *Expect) Expected() string { return e.Subject.String() + " " + e.Reads.String() }
+
+func (e *Expect) read(o schemas.ReadOptions) schemas.ReadOptions {
+	o.Value = o.Value || e.Value
+	o.Formats = o.Formats || e.Formats
+	o.Unknown = o.Unknown || e.Unknown
+	return o
+}

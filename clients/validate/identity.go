@@ -1,0 +1,363 @@
+package validate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cartorio-registry/cartorio/clients/framing"
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// identity is everything that a message says of its schema, as written, and
+// what the subject depends on. Equal identities are bound to the same schema, so
+// it is the key of the hot path; it holds no pointer but the Expect's.
+type identity struct {
+	expect      *Expect
+	guid        string
+	id          string
+	subject     string
+	version     string
+	typ         string
+	message     string
+	dataschema  string
+	binary      framing.Prefix // of the binary header
+	prefix      framing.Prefix // of the payload, when it counts as an identity
+	destination string
+	routing     string
+	isKey       bool
+}
+
+// clone makes an identity that shares no memory with its message.
+func (id identity) clone() identity {
+	for _, s := range []*string{&id.guid, &id.id, &id.subject, &id.version, &id.typ, &id.message, &id.dataschema, &id.destination, &id.routing} {
+		*s = strings.Clone(*s)
+	}
+	return id
+}
+
+// says tells whether the message names a schema at all.
+func (id *identity) says() bool {
+	return id.guid != "" || id.id != "" || id.version != "" || id.dataschema != "" || id.binary.Form != 0 || id.prefix.Form != 0
+}
+
+// inHeaders is says, without the payload's prefix.
+func (id *identity) inHeaders() bool {
+	return id.guid != "" || id.id != "" || id.version != "" || id.dataschema != "" || id.binary.Form != 0
+}
+
+// extra is what is read beside the identity.
+type extra struct {
+	payload []byte // without framing
+	indexes []byte // of the binary header, Protobuf
+	isSplit bool   // a prefix was taken off the payload
+	// tentative is a prefix that Detect may yet take for data.
+	tentative framing.Prefix
+	behind    []byte
+	foreign   framing.Foreign
+	original  string // dlqOriginalDestination
+}
+
+type slot uint8
+
+const (
+	noSlot slot = iota
+	slotGUID
+	slotID
+	slotSubject
+	slotVersion
+	slotType
+	slotMessage
+	slotBinary
+	slotDataschema
+	slotOriginal
+	slotForeign
+)
+
+// slotOf tells which part of an identity a header is.
+func slotOf(h string, key bool) slot {
+	if len(h) < 8 || len(h) > 32 {
+		return noSlot
+	}
+	switch h[0] {
+	case 's', 'k', '_':
+		return ownSlot(h, key)
+	case 'c':
+		if isCloudEvent(h, "dataschema") {
+			return slotDataschema
+		}
+	case 'd':
+		if h == DLQOriginalDestination {
+			return slotOriginal
+		}
+	case 'a':
+		if strings.HasPrefix(h, "apicurio.") {
+			return slotForeign
+		}
+	}
+	return noSlot
+}
+
+func ownSlot(h string, key bool) slot {
+	s, isKey := noSlot, false
+	switch h {
+	case framing.SchemaGUID:
+		s = slotGUID
+	case framing.SchemaID:
+		s = slotID
+	case framing.SchemaSubject:
+		s = slotSubject
+	case framing.SchemaVersion:
+		s = slotVersion
+	case framing.SchemaType:
+		s = slotType
+	case framing.SchemaMessage:
+		s = slotMessage
+	case framing.BinaryValue:
+		s = slotBinary
+	case framing.KeySchemaGUID:
+		s, isKey = slotGUID, true
+	case framing.KeySchemaID:
+		s, isKey = slotID, true
+	case framing.KeySchemaSubject:
+		s, isKey = slotSubject, true
+	case framing.KeySchemaVersion:
+		s, isKey = slotVersion, true
+	case framing.KeySchemaType:
+		s, isKey = slotType, true
+	case framing.KeySchemaMessage:
+		s, isKey = slotMessage, true
+	case framing.BinaryKey:
+		s, isKey = slotBinary, true
+	}
+	if isKey != key {
+		return noSlot
+	}
+	return s
+}
+
+// collect reads what a message says of its schema. It asks nobody, and checks
+// kinds and duplicates; the grammar of what was read is checked when it is
+// bound, once per identity.
+func collect(m *Message, e *Expect, id *identity, x *extra) *failure {
+	id.expect, id.isKey = e, m.IsKey
+	x.payload = m.Payload
+	for i := range m.Headers {
+		h := &m.Headers[i]
+		s := slotOf(h.Name, m.IsKey)
+		if s == noSlot {
+			continue
+		}
+		if f := id.take(s, h, x, m.IsKey); f != nil {
+			return f
+		}
+	}
+	if e.Subject.needsDestination() {
+		id.destination = m.Destination
+		if x.original != "" {
+			id.destination = x.original
+		}
+	}
+	if e.Subject.kind == byRoutingKey {
+		id.routing = m.RoutingKey
+	}
+	if m.ContentType != "" {
+		if f, ok := framing.RecognizeContentType(m.ContentType); ok {
+			x.foreign = f
+		}
+		if isStructured(m.ContentType) {
+			if f := unwrap(m.ContentType, id, x); f != nil {
+				return f
+			}
+		}
+	}
+	return unframe(e, id, x)
+}
+
+// take puts one header into the identity.
+func (id *identity) take(s slot, h *Header, x *extra, key bool) *failure {
+	switch s {
+	case slotBinary:
+		return id.takeBinary(h, x)
+	case slotForeign:
+		if f, ok := framing.RecognizeHeader(*h, key); ok && x.foreign.Vendor == "" {
+			x.foreign = f
+		}
+		return nil
+	}
+	text, ok, err := h.Text()
+	if err != nil {
+		return &failure{reason: HeaderMalformed, err: err}
+	}
+	if !ok {
+		return nil
+	}
+	var field *string
+	switch s {
+	case slotGUID:
+		field = &id.guid
+	case slotID:
+		if framing.IsAzureID(text) {
+			x.foreign, _ = framing.RecognizeHeader(Header{Name: framing.SchemaID, Value: text}, false)
+			return nil
+		}
+		field = &id.id
+	case slotSubject:
+		field = &id.subject
+	case slotVersion:
+		field = &id.version
+	case slotType:
+		field = &id.typ
+	case slotMessage:
+		field = &id.message
+	case slotDataschema:
+		field = &id.dataschema
+	case slotOriginal:
+		field = &x.original
+	default:
+		return nil
+	}
+	if *field != "" && *field != text {
+		return fail(HeaderConflict, "the header %s stands twice with two values, %q and %q", h.Name, cut(*field, 64), cut(text, 64))
+	}
+	*field = text
+	return nil
+}
+
+func (id *identity) takeBinary(h *Header, x *extra) *failure {
+	value, ok, err := h.Bytes()
+	if !ok && err == nil {
+		return nil
+	}
+	var p framing.Prefix
+	var rest []byte
+	if err == nil {
+		p, rest, err = framing.SplitHeader(value)
+	}
+	if err != nil {
+		return &failure{reason: HeaderMalformed, err: fmt.Errorf("the header %s: %w", h.Name, err)}
+	}
+	if id.binary.Form != 0 && (id.binary != p || string(rest) != string(x.indexes)) {
+		return fail(HeaderConflict, "the header %s stands twice with two values", h.Name)
+	}
+	id.binary, x.indexes = p, rest
+	return nil
+}
+
+// unframe takes the payload's prefix off, where there is to be one.
+func unframe(e *Expect, id *identity, x *extra) *failure {
+	if e.Framing == Plain || id.binary.Form != 0 || x.payload == nil {
+		return nil
+	}
+	p, data, err := framing.Split(x.payload)
+	if e.Framing == Confluent {
+		if err == nil {
+			id.prefix, x.payload, x.isSplit = p, data, true
+			return nil
+		}
+		f, ok := framing.Recognize(x.payload)
+		if !ok {
+			return &failure{reason: PayloadUnreadable, err: err}
+		}
+		if x.foreign.Vendor == "" {
+			x.foreign = f
+		}
+		if id.says() {
+			return &failure{reason: PayloadUnreadable, err: fmt.Errorf("%w; it looks like %s", err, f)}
+		}
+		return nil
+	}
+	if err == nil {
+		x.tentative, x.behind = p, data
+		if !id.inHeaders() {
+			id.prefix = p
+		}
+	} else if f, ok := framing.Recognize(x.payload); ok && x.foreign.Vendor == "" {
+		x.foreign = f
+	}
+	return nil
+}
+
+// detected decides, once the schema is known, whether the tentative prefix of
+// Detect is one, and takes it off.
+func (x *extra) detected(id *identity, b *binding) *failure {
+	p := x.tentative
+	if p.Form == 0 {
+		return nil
+	}
+	agrees := p.Form == framing.ByID && p.ID == b.id.Number || p.Form == framing.ByGUID && p.GUID == b.guid
+	if p.Form == framing.ByID && !agrees && id.id != "" {
+		n, err := framing.ParseID(id.id)
+		agrees = err == nil && n == p.ID
+	}
+	switch {
+	case id.prefix.Form != 0 && b.typ == schemas.Avro:
+		return fail(HeaderMissing, "the payload may begin with a prefix (%s), and Avro data may begin like one: an agreeing header is needed, or the framing Confluent", p)
+	case id.prefix.Form != 0 || agrees:
+		x.payload, x.isSplit = x.behind, true
+	case b.typ != schemas.Avro:
+		// Neither JSON nor Protobuf data begins with these bytes, so this is a
+		// prefix, and it names another schema.
+		return fail(IdentityConflict, "the payload's prefix says %s, the headers say %s", p, b)
+	}
+	return nil
+}
+
+// firstMessage is the path of nearly every message, kept so that none is made.
+var firstMessage = framing.Indexes{0}
+
+// messageOf gives the Protobuf message of a payload: by the indexes, else by the
+// header schemaMessage, else none (the file's first).
+func (x *extra) messageOf(id *identity, b *binding) (string, *failure) {
+	if b.typ != schemas.Protobuf {
+		return "", nil
+	}
+	indexes := x.indexes
+	if x.isSplit {
+		indexes = x.payload
+	} else if indexes == nil || len(indexes) == 0 {
+		return id.message, nil
+	}
+	path, rest, err := framing.Indexes(nil), indexes, error(nil)
+	if len(indexes) > 0 && indexes[0] == 0 {
+		path, rest = firstMessage, indexes[1:]
+	} else {
+		path, rest, err = framing.SplitIndexes(indexes, nil)
+	}
+	if err != nil {
+		if x.isSplit {
+			return "", &failure{reason: PayloadUnreadable, err: err}
+		}
+		return "", &failure{reason: HeaderMalformed, err: err}
+	}
+	if x.isSplit {
+		x.payload = rest
+	} else if len(rest) > 0 {
+		return "", fail(HeaderMalformed, "the binary schema header has %d bytes behind its message indexes", len(rest))
+	}
+	messages, ok := b.parsed.schema.(schemas.Messages)
+	if !ok {
+		return "", &failure{reason: SchemaUnparsable, err: errors.New("the format cannot name a message by its indexes")}
+	}
+	message, ok := messages.MessageAt(path)
+	if !ok {
+		return "", fail(PayloadUnreadable, "the message indexes name a message that the schema does not have")
+	}
+	if id.message != "" && id.message != message {
+		return "", fail(IdentityConflict, "the message indexes say %s, the header schemaMessage says %s", message, cut(id.message, 255))
+	}
+	return message, nil
+}
+
+// nearMisses names the headers that would be ours in another letter case.
+func nearMisses(m *Message) []string {
+	var near []string
+	for _, h := range m.Headers {
+		for _, own := range []string{framing.SchemaVersion, framing.SchemaSubject, framing.SchemaID, framing.SchemaGUID, framing.KeySchemaVersion, framing.KeySchemaSubject, framing.KeySchemaID, framing.KeySchemaGUID} {
+			if h.Name != own && strings.EqualFold(h.Name, own) && len(near) < 8 {
+				near = append(near, fmt.Sprintf("%s (for %s)", h.Name, own))
+			}
+		}
+	}
+	return near
+}

@@ -113,7 +113,7 @@ func responses(r Route, kinds []string, components *ordered) *ordered {
 		for _, code := range byStatus[s] {
 			texts = append(texts, fmt.Sprintf("%d: %s", code, meanings[code]))
 		}
-		all.add(strconv.Itoa(s), pairs("description", strings.Join(texts, "; "), "content", content(kinds, errorShape, components)))
+		all.add(strconv.Itoa(s), pairs("description", strings.Join(texts, "; "), "content", content(kinds[:1], errorShape, components)))
 	}
 	return all
 }

@@ -1,0 +1,38 @@
+package api
+
+import "github.com/cartorio-registry/cartorio/registry"
+
+// Observe calls f after every answer with the route that matched (nil for none),
+// the status and the error_code (0 for none).
+func (s *Server) Observe(f func(r *Route, status, code int)) { s.observe = f }
+
+// Wire is the table of the domain's codes.
+func Wire() map[registry.Code]int { return wire }
+
+// Meanings says what each error_code means.
+func Meanings() map[int]string { return meanings }
+
+// Codes are all the error codes that r may answer.
+func (r Route) Codes() []int { return r.codes() }
+
+// ErrorShape is the shape of every failure.
+var ErrorShape = errorShape
+
+// Document is the OpenAPI document of the list of routes.
+func Document() []byte { return document("", "") }
+
+// CacheBytes is what the ready answers of the young half weigh.
+func (s *Server) CacheBytes() (used, half, entries int) {
+	s.cache.mu.RLock()
+	defer s.cache.mu.RUnlock()
+	return s.cache.used, s.cache.half, len(s.cache.young) + len(s.cache.old)
+}
+
+// Break adds a route whose handler panics, before or after its answer began.
+func (s *Server) Break() {
+	s.echo.GET("/break", s.adapt(&Route{Method: "GET", Path: "/break", Handle: func(*exchange) error { panic("secret of the server") }}))
+	s.echo.GET("/break/late", s.adapt(&Route{Method: "GET", Path: "/break/late", Handle: func(x *exchange) error {
+		x.send(200, []byte("{}"))
+		panic("secret of the server")
+	}}))
+}

@@ -1,0 +1,50 @@
+package api_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/cartorio-registry/cartorio/api"
+)
+
+// FuzzRequest holds any request against what binds every answer: never a 5xx,
+// always the contract's shape, a documented code and no null. All requests of a
+// run meet one registry, so that they find what others left.
+func FuzzRequest(f *testing.F) {
+	for _, r := range api.Routes() {
+		path := strings.NewReplacer("{subject}", "s", "{version}", "1", "{id}", "1", "{guid}", "095d71cf-1255-6b9d-5e33-0ad575b3df5d", "{context}", ".c").Replace(r.Path)
+		var query []string
+		for _, q := range r.Query {
+			query = append(query, q.Name+"=true")
+		}
+		f.Add(r.Method, path, strings.Join(query, "&"), `{"schema":"\"string\"","compatibility":"NONE","mode":"READWRITE"}`, "application/json", "*/*")
+	}
+	f.Add("POST", "/subjects/s/versions", "normalize=true", `{"schema":"{\"type\":\"record\",\"name\":\"R\",\"fields\":[]}","references":[{"name":"a","subject":"s","version":-1}]}`, "", "")
+	f.Add("POST", "/compatibility/subjects/s/versions/latest", "verbose=true", `{"schema":"syntax = \"proto3\";","schemaType":"PROTOBUF","id":null}`, "", "")
+	f.Add("POST", "/contexts/:.:/subjects/:.c:s/versions", "", `{"schema":"{}","schemaType":"JSON","metadata":{"tags":{}}}`, "", "")
+	f.Add("PUT", "/config/a%2Fb", "", `{"normalize":null,"compatibilityPolicy":"x"}`, vendor+"; q=1", "text/html, *; q=.2")
+	f.Add("GET", "//subjects///%FF//", "deleted=%zz&&limit=-1", "", "text/plain", "a/b;q=0")
+	c := newClient(f, api.Options{Body: 64 << 10})
+	f.Fuzz(func(t *testing.T, method, path, query, body, contentType, accept string) {
+		target := "http://h" + path
+		if query != "" {
+			target += "?" + query
+		}
+		u, err := url.Parse(target)
+		if err != nil || u.Host != "h" || strings.ContainsAny(target, " \r\n\x00\x7f") {
+			t.Skip("no request line can carry this")
+		}
+		r, err := http.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
+		if err != nil {
+			t.Skip("no request line can carry this")
+		}
+		r.Header["Content-Type"], r.Header["Accept"] = []string{contentType}, []string{accept}
+		w := newRecorder()
+		c.t, c.route = t, nil
+		c.server.ServeHTTP(w, r)
+		a := answer{status: w.Code, header: w.Header(), body: w.Body.String()}
+		c.judge(method, target, &a)
+	})
+}

@@ -1,0 +1,226 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/cartorio-registry/cartorio/api"
+)
+
+// C40, C42: one id in many places.
+func TestC42Places(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, api.Options{})
+	for _, s := range []string{"b", "a", "c"} {
+		if id, _ := c.register(s, schema(`"string"`)); id != 1 {
+			t.Errorf("%s: want id 1, got %d", s, id)
+		}
+	}
+	c.want(c.do("GET", "/schemas/ids/1/subjects", nil), 200, `["a","b","c"]`)
+	c.want(c.do("GET", "/schemas/ids/1/versions", nil), 200, `[{"subject":"a","version":1},{"subject":"b","version":1},{"subject":"c","version":1}]`)
+	c.want(c.do("GET", "/schemas/ids/1/subjects?offset=1&limit=1", nil), 200, `["b"]`)
+	c.want(c.do("GET", "/schemas/ids/1/versions?offset=2", nil), 200, `[{"subject":"c","version":1}]`)
+	for _, path := range []string{"/schemas/ids/9", "/schemas/ids/9/schema", "/schemas/ids/9/subjects", "/schemas/ids/9/versions", "/schemas/ids/0", "/schemas/ids/-1"} {
+		c.fails(c.do("GET", path, nil), 40403)
+	}
+	// C43: subject= tells where; empty is none.
+	for query, subject := range map[string]string{"": "a", "subject=": "a", "subject=b": "b", "subject=c&&": "c", "subject=nobody": "a", "subject=:.:c": "c", "subject=:.:": "a"} {
+		a := c.want(c.do("GET", "/schemas/ids/1?"+query, nil), 200, nil)
+		if got := a.member(t, "subject"); got != subject {
+			t.Errorf("?%s: want %s, got %v", query, subject, got)
+		}
+	}
+	c.want(c.do("GET", "/contexts/./schemas/ids/1?subject=b", nil), 200, c.do("GET", "/schemas/ids/1?subject=b", nil).body)
+	// Live comes before deleted.
+	c.do("DELETE", "/subjects/a", nil)
+	if a := c.do("GET", "/schemas/ids/1", nil); a.member(t, "subject") != "b" || a.member(t, "deleted") != false {
+		t.Errorf("want the live place, got %s", a)
+	}
+	c.want(c.do("GET", "/schemas/types", nil), 200, `["JSON","PROTOBUF","AVRO"]`)
+}
+
+// C71, C80, C81, C83: lists, their bounds and their order.
+func TestC80Lists(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, api.Options{})
+	const n = 1005
+	for i := range n {
+		c.register(fmt.Sprintf("s-%04d", i), schema(record("R", fmt.Sprintf("f%d:int", i))))
+	}
+	length := func(path string) int {
+		t.Helper()
+		list, _ := c.want(c.do("GET", path, nil), 200, nil).json(t).([]any)
+		return len(list)
+	}
+	for path, want := range map[string]int{
+		"/schemas": 1000, "/schemas?limit=5000": 1000, "/schemas?limit=0": 1000, "/schemas?limit=-1": 1000, "/schemas?limit=7": 7, "/schemas?offset=1000": 5, "/schemas?offset=-3&limit=1": 1, "/schemas?offset=9999": 0,
+		"/schemas?subjectPrefix=s-00": 100, "/schemas?subjectPrefix=:*:s-0&limit=3": 3, "/schemas?subjectPrefix=:.c:": 0, "/contexts/./schemas?limit=4": 4, "/contexts/.c/schemas": 0,
+		"/subjects": n, "/subjects?limit=10": 10, "/subjects?offset=1000": 5, "/subjects?subjectPrefix=s-100": 5, "/contexts/./subjects": n, "/contexts/./subjects?subjectPrefix=s-100": 5, "/contexts/.c/subjects": 0,
+	} {
+		if got := length(path); got != want {
+			t.Errorf("%s: want %d items, got %d", path, want, got)
+		}
+	}
+	c.do("PUT", "/config", `{"compatibility":"NONE"}`)
+	c.register("s-0000", schema(`"int"`))
+	c.register("s-0000", schema(`"long"`))
+	c.do("DELETE", "/subjects/s-0000/versions/3", nil)
+	versions := func(path string) string {
+		var b strings.Builder
+		list, _ := c.do("GET", path, nil).json(t).([]any)
+		for _, item := range list {
+			m, _ := item.(map[string]any)
+			fmt.Fprintf(&b, "%v/%v ", m["subject"], m["version"])
+		}
+		return b.String()
+	}
+	for path, want := range map[string]string{
+		"/schemas?limit=3":                                 "s-0000/1 s-0000/2 s-0001/1 ",
+		"/schemas?limit=3&deleted=true":                    "s-0000/1 s-0000/2 s-0000/3 ",
+		"/schemas?limit=2&latestOnly=true":                 "s-0000/2 s-0001/1 ",
+		"/schemas?limit=2&latestOnly=true&deleted=true":    "s-0000/3 s-0001/1 ",
+		"/schemas?limit=2&offset=1&latestOnly=True":        "s-0001/1 s-0002/1 ",
+		"/schemas?limit=1&resourceType=x&associationType=": "s-0000/1 ",
+	} {
+		if got := versions(path); got != want {
+			t.Errorf("%s: want %q, got %q", path, want, got)
+		}
+	}
+	c.want(c.do("GET", "/subjects/s-0000/versions?limit=1", nil), 200, `[1]`)
+	c.want(c.do("GET", "/subjects/s-0000/versions?offset=1&limit=-1", nil), 200, `[2]`)
+	c.want(c.do("GET", "/subjects/s-0000/versions?deletedAsNegative=true&offset=1", nil), 200, `[2,-3]`)
+}
+
+// C70, C72: the contexts of this stage: the default one, and nobody's.
+func TestC70Contexts(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, api.Options{})
+	c.want(c.do("GET", "/contexts", nil), 200, `["."]`)
+	c.want(c.do("GET", "/contexts/.c/contexts", nil), 200, `["."]`)
+	c.want(c.do("GET", "/contexts?contextPrefix=.x", nil), 200, `[]`)
+	c.want(c.do("GET", "/contexts?offset=1", nil), 200, `[]`)
+	c.register("s", schema(`"string"`))
+	for _, path := range []string{"/contexts/.c/schemas/types", "/contexts/.c/v1/metadata/id", "/contexts/.c/schemas/guids/095d71cf-1255-6b9d-5e33-0ad575b3df5d"} {
+		c.want(c.do("GET", path, nil), 200, nil) // the context says nothing here
+	}
+	// Reads of a context that does not exist find nothing.
+	for _, path := range []string{"/contexts/.c/subjects/s/versions", "/contexts/c/subjects/s/versions/1", "/contexts/:.c:/subjects/s/versions/latest", "/subjects/:.c:s/versions"} {
+		c.fails(c.do("GET", path, nil), 40401, ":.c:s")
+	}
+	c.fails(c.do("GET", "/contexts/.c/schemas/ids/1", nil), 40403)
+	c.fails(c.do("GET", "/schemas/ids/1?subject=:.c:", nil), 40403)
+	c.fails(c.do("GET", "/contexts/.c/config/s", nil), 40408, ":.c:s")
+	c.fails(c.do("GET", "/contexts/.c/mode/s", nil), 40409, ":.c:s")
+	// A subject that is qualified already is left alone.
+	c.want(c.do("GET", "/contexts/.c/subjects/:.:s/versions", nil), 200, `[1]`)
+	// Writes to it are refused, never put elsewhere.
+	for _, asked := range []struct {
+		method, path string
+		body         any
+	}{
+		{"POST", "/contexts/.c/subjects/t/versions", schema(`"int"`)}, {"POST", "/subjects/:.c:t/versions", schema(`"int"`)},
+		{"PUT", "/contexts/.c/config/t", `{"compatibility":"FULL"}`}, {"PUT", "/contexts/.c/config", `{"compatibility":"FULL"}`}, {"PUT", "/config/:.c:", `{"compatibility":"FULL"}`},
+		{"PUT", "/contexts/.c/mode/t", `{"mode":"READONLY"}`}, {"PUT", "/contexts/.c/mode", `{"mode":"READONLY"}`},
+	} {
+		c.fails(c.do(asked.method, asked.path, asked.body), 42208, ".c")
+	}
+	c.want(c.do("GET", "/subjects", nil), 200, `["s"]`)
+	c.want(c.do("GET", "/config", nil), 200, `{"compatibilityLevel":"BACKWARD"}`)
+	for _, path := range []string{"/contexts/.", "/contexts/:.:"} {
+		c.fails(c.do("DELETE", path, nil), 42211, ".")
+	}
+	if a := c.do("DELETE", "/contexts/nobody", nil); a.status != http.StatusNoContent {
+		t.Errorf("an unknown context: want 204, got %s", a)
+	}
+}
+
+// Decision 41: what a later stage brings is refused by name; null and empty
+// pass.
+func TestLater(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, api.Options{})
+	c.register("a", schema(`"string"`))
+	c.register("j", typed("JSON", `{}`))
+	c.register("p", typed("PROTOBUF", "syntax = \"proto3\";\nmessage M {\n}\n"))
+	for _, row := range []struct {
+		path string
+		code int
+		says string
+	}{
+		{"/schemas/ids/1?format=resolved", 42205, "format=resolved"}, {"/schemas/ids/3?format=serialized", 42205, "format=serialized"}, {"/schemas/ids/3?format=ignore_extensions", 42205, ""},
+		{"/schemas/ids/1/schema?format=resolved", 42205, ""}, {"/subjects/a/versions/1?format=resolved", 42205, ""}, {"/subjects/p/versions/1/schema?format=serialized", 42205, ""},
+		{"/schemas/guids/095d71cf-1255-6b9d-5e33-0ad575b3df5d?format=resolved", 42205, ""},
+		{"/schemas/ids/1?format=", 0, ""}, {"/schemas/ids/1?format=default", 0, ""}, {"/schemas/ids/1?format=serialized", 0, ""}, {"/schemas/ids/3?format=resolved", 0, ""}, {"/schemas/ids/2?format=resolved", 0, ""}, {"/schemas/ids/1?format=logical", 0, ""}, {"/schemas/ids/1?format=nonsense", 0, ""},
+		{"/schemas/ids/9?format=resolved", 40403, ""},
+		{"/schemas/ids/1?fetchMaxId=true", 42205, "fetchMaxId"}, {"/schemas/ids/1?fetch_max_id=True", 42205, ""}, {"/schemas/ids/1?fetchMaxId=false", 0, ""},
+		{"/schemas/ids/1?findTags=*", 42210, "findTags"}, {"/schemas/ids/1?find_tags=PII", 42210, ""}, {"/schemas/ids/1?findTags=", 0, ""}, {"/subjects/a/versions/1?findTags=*", 42210, ""},
+		{"/schemas/guids/095d71cf-1255-6b9d-5e33-0ad575b3df5d/ids", 42205, "GUID"}, {"/subjects/a/metadata?key=k&value=v", 42210, "metadata"},
+		{"/schemas?ruleType=CEL", 42210, "ruleType"}, {"/schemas?ruleType=", 0, ""}, {"/schemas?aliases=true", 42210, "aliases"}, {"/schemas?aliases=false", 0, ""},
+	} {
+		if a := c.do("GET", row.path, nil); a.code != row.code || !strings.Contains(a.body, row.says) {
+			t.Errorf("%s: want %d, got %s", row.path, row.code, a)
+		}
+	}
+	for _, row := range []struct {
+		member string
+		code   int
+	}{
+		{`"metadata":{"properties":{"owner":"x"}}`, 42210}, {`"metadata":{"tags":{"a":["b"]}}`, 42210}, {`"metadata":{"sensitive":["a"]}`, 42210}, {`"metadata":{"a":{"b":{"c":{}}}}`, 42210}, {`"metadata":{"other":1}`, 42210},
+		{`"metadata":null`, 0}, {`"metadata":{}`, 0}, {`"metadata":{"properties":{},"tags":null,"sensitive":[ ]}`, 0},
+		{`"ruleSet":{"domainRules":[{}]}`, 42210}, {`"ruleSet":{"enableAt":"ALL"}`, 42210}, {`"ruleSet":{"domainRules":[],"migrationRules":null}`, 0}, {`"ruleSet":null`, 0},
+		{`"schemaTagsToAdd":[{}]`, 42210}, {`"schemaTagsToRemove":[{}]`, 42210}, {`"schemaTagsToAdd":[]`, 0}, {`"propagateSchemaTags":true`, 42210}, {`"propagateSchemaTags":false`, 0},
+		{`"id":7`, 42205}, {`"id":-1`, 0}, {`"id":null`, 0}, {`"id":0`, 42205},
+	} {
+		body := `{"schema":"\"int\"",` + row.member + `}`
+		if a := c.do("POST", "/subjects/later/versions", body); a.code != row.code {
+			t.Errorf("register with %s: want %d, got %s", row.member, row.code, a)
+		}
+		if strings.Contains(row.member, "id") {
+			c.do("DELETE", "/subjects/later", nil)
+			c.do("DELETE", "/subjects/later?permanent=true", nil)
+		}
+		if row.code == 42210 {
+			c.fails(c.do("POST", "/compatibility/subjects/later/versions?verbose=true", body), 42210)
+			c.fails(c.do("POST", "/subjects/a", body), 42210)
+		}
+	}
+	for _, row := range []struct {
+		member string
+		code   int
+	}{
+		{`"alias":"other"`, 42210}, {`"alias":null`, 0}, {`"alias":""`, 0}, {`"aliasForDeks":"x"`, 42210}, {`"compatibilityGroup":"major"`, 42210}, {`"compatibilityGroup":null`, 0},
+		{`"defaultMetadata":{"properties":{"a":"b"}}`, 42210}, {`"overrideMetadata":{"tags":{"a":["b"]}}`, 42210}, {`"defaultRuleSet":{"domainRules":[{}]}`, 42210}, {`"overrideRuleSet":{"x":1}`, 42210}, {`"overrideRuleSet":{}`, 0},
+	} {
+		if a := c.do("PUT", "/config/c", "{"+row.member+"}"); a.code != row.code {
+			t.Errorf("config with %s: want %d, got %s", row.member, row.code, a)
+		}
+	}
+	c.fails(c.do("POST", "/subjects/a/versions/1/tags", `{"newVersion":2}`), 42210, "tag")
+	c.fails(c.do("POST", "/subjects/p/versions?format=serialized", typed("PROTOBUF", "syntax = \"proto3\";\nmessage N {\n}\n")), 42205)
+	c.want(c.do("GET", "/subjects/p/versions", nil), 200, `[1]`)
+}
+
+// 4.7, 4.8: what the registry says of itself.
+func TestInformation(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, api.Options{Version: "1.2.3", Commit: "abc"})
+	c.want(c.do("GET", "/", nil), 200, `{}`)
+	c.want(c.do("POST", "/", `anything`), 200, `{}`)
+	c.header.Set("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
+	c.want(c.do("GET", "/", nil), 200, `{}`)
+	c.header = http.Header{}
+	c.want(c.do("GET", "/v1/metadata/version", nil), 200, `{"version":"`+api.Imitated+`","commitId":"abc","product":"cartorio","productVersion":"1.2.3"}`)
+	c.want(c.do("GET", "/v1/metadata/deployment", nil), 200, `{"attributes":[]}`)
+	a := c.want(c.do("GET", "/v1/metadata/id", nil), 200, nil)
+	scope, _ := a.member(t, "scope").(map[string]any)
+	clusters, _ := scope["clusters"].(map[string]any)
+	if id, _ := clusters["kafka-cluster"].(string); id == "" || clusters["schema-registry-cluster"] != "schema-registry" || !equal(scope["path"], []any{}) {
+		t.Errorf("the installation is %s", a)
+	}
+	c.want(c.do("GET", "/v1/metadata/id", nil), 200, a.body)
+	c.want(c.do("GET", "/exporters", nil), 200, `[]`)
+	c.want(c.do("GET", "/healthz", nil), 200, `{"status":"ok"}`)
+	c.want(c.do("GET", "/readyz", nil), 200, `{"status":"ready"}`)
+}

@@ -339,9 +339,9 @@ func (x *extra) messageOf(id *identity, b *binding) (string, *failure) {
 	if !ok {
 		return "", &failure{reason: SchemaUnparsable, err: errors.New("the format cannot name a message by its indexes")}
 	}
-	message, ok := messages.MessageAt(path)
-	if !ok {
-		return "", fail(PayloadUnreadable, "the message indexes name a message that the schema does not have")
+	message, err := messages.MessageAt(path)
+	if err != nil {
+		return "", &failure{reason: PayloadUnreadable, err: fmt.Errorf("the message indexes name a message that the schema does not have: %w", err)}
 	}
 	if id.message != "" && id.message != message {
 		return "", fail(IdentityConflict, "the message indexes say %s, the header schemaMessage says %s", message, cut(id.message, 255))

@@ -285,8 +285,8 @@ func (s *stamper) indexes() (framing.Indexes, *Error) {
 	if !ok {
 		return nil, s.fail(SchemaUnparsable, errors.New("the format cannot give a message's indexes"))
 	}
-	path, ok := messages.PathOf(s.message)
-	if !ok {
+	path := messages.IndexesOf(s.message)
+	if path == nil {
 		return nil, s.fail(PayloadInvalid, fmt.Errorf("the schema has no message %q", cut(s.message, 255)))
 	}
 	return path, nil

@@ -194,22 +194,6 @@ func (f *Folder) Resolve(_ context.Context, in schemas.Context, ref schemas.Refe
 	return schemas.Resolved{Subject: found.Subject, Version: 1, Source: found.Source}, nil
 }
 
-// Version answers a subject's one version as a registry would, without id.
-//
-// Errors: ErrSubjectUnknown, ErrVersionUnknown.
-func (f *Folder) Version(_ context.Context, subject schemas.Subject, version schemas.Version) (schemas.Found, error) {
-	e, err := f.find(subject, version)
-	if err != nil {
-		return schemas.Found{}, err
-	}
-	return schemas.Found{
-		Subject: e.Subject,
-		Version: 1,
-		GUID:    schemas.GUIDOf(e.Source.Text, e.Source.References, nil, nil),
-		Source:  e.Source,
-	}, nil
-}
-
 func (f *Folder) find(subject schemas.Subject, version schemas.Version) (*Entry, error) {
 	if subject.Context == "" {
 		subject.Context = schemas.DefaultContext

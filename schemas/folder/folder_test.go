@@ -12,9 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/folder"
 )
+
+// A folder stands where a registry's client would.
+var _ validate.Lookup = (*folder.Folder)(nil)
 
 // toy is a format whose texts are lines: "name N", "need N", "bad".
 func toy(t schemas.Type, extensions ...string) schemas.Format {
@@ -410,16 +414,35 @@ func TestLookup(t *testing.T) {
 	f := open(t, tree(map[string]string{"a.avsc": "name A"}), folder.Options{})
 	s := schemas.Subject{Context: schemas.DefaultContext, Name: "a"}
 	for _, v := range []schemas.Version{1, schemas.Latest} {
-		got, err := f.Version(ctx, s, v)
-		if err != nil || got.Source.Text != "name A" || got.Version != 1 || got.GUID == (schemas.GUID{}) {
-			t.Errorf("Version(%s) = %+v, %v", v, got, err)
+		got, err := f.ByVersion(ctx, s, v)
+		if err != nil || got.Source.Text != "name A" || got.Version != 1 || got.GUID != (schemas.GUID{}) {
+			t.Errorf("ByVersion(%s) = %+v, %v", v, got, err)
 		}
 	}
-	if _, err := f.Version(ctx, s, 2); !errors.Is(err, schemas.ErrVersionUnknown) {
-		t.Errorf("%v, want ErrVersionUnknown", err)
+	if got, err := f.Latest(ctx, s); err != nil || got.Version != 1 {
+		t.Errorf("Latest = %+v, %v", got, err)
 	}
-	if _, err := f.Version(ctx, schemas.Subject{Name: "b"}, 1); !errors.Is(err, schemas.ErrSubjectUnknown) {
-		t.Errorf("%v, want ErrSubjectUnknown", err)
+	if got, err := f.BySource(ctx, s, schemas.Source{Type: schemas.Avro, Text: "name A"}); err != nil || got.Version != 1 {
+		t.Errorf("BySource = %+v, %v", got, err)
+	}
+	for name, c := range map[string]struct {
+		ask  func() (schemas.Found, error)
+		want error
+	}{
+		"version": {func() (schemas.Found, error) { return f.ByVersion(ctx, s, 2) }, schemas.ErrVersionUnknown},
+		"subject": {func() (schemas.Found, error) { return f.ByVersion(ctx, schemas.Subject{Name: "b"}, 1) }, schemas.ErrSubjectUnknown},
+		"other text": {func() (schemas.Found, error) {
+			return f.BySource(ctx, s, schemas.Source{Type: schemas.Avro, Text: "x"})
+		}, schemas.ErrSchemaUnknown},
+		"other type": {func() (schemas.Found, error) {
+			return f.BySource(ctx, s, schemas.Source{Type: schemas.JSON, Text: "name A"})
+		}, schemas.ErrSchemaUnknown},
+		"guid": {func() (schemas.Found, error) { return f.ByGUID(ctx, schemas.GUID{1}) }, schemas.ErrSchemaUnknown},
+		"id":   {func() (schemas.Found, error) { return f.ByID(ctx, schemas.ID{Number: 1}) }, schemas.ErrSchemaUnknown},
+	} {
+		if got, err := c.ask(); !errors.Is(err, c.want) {
+			t.Errorf("%s: %+v, %v, want %v", name, got, err, c.want)
+		}
 	}
 }
 

@@ -1,8 +1,6 @@
 package avro
 
 import (
-	"sync"
-
 	"github.com/cartorio-registry/cartorio/schemas"
 )
 
@@ -25,12 +23,10 @@ type Schema struct {
 	fingerprint schemas.Fingerprint
 	weight      int
 
-	normalized   func() string
-	equivalence  func() string
-	parsingForm  func() string
-	reading      func() *program
-	resolvers    resolverCache
-	resolversMux sync.Mutex
+	// Made when first asked for.
+	normalized, equivalence, parsingForm func() string
+	reading                              func() *program
+	resolvers                            resolverCache
 }
 
 // Root is the type that the text is.

@@ -1,0 +1,449 @@
+package avro
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// walk reads a payload along the nodes of a resolution, keeping the way to
+// every value, to tell what is wrong and to build what was asked for.
+type walk struct {
+	b        []byte
+	pos      int
+	o        schemas.ReadOptions
+	steps    int
+	skipping int // inside values that only the writer has
+	path     []string
+	endless  map[*Named]bool
+	fill     filler
+	out      schemas.Reading
+}
+
+func (p *program) walk(b []byte, o schemas.ReadOptions) schemas.Reading {
+	w := walk{b: b, o: o, steps: o.Steps, endless: p.endless}
+	if w.steps == 0 {
+		w.steps = 1<<16 + 64*len(b)
+	}
+	w.fill = filler{left: &w.steps}
+	n := p.nodes()
+	value, ok := w.value(n, 0)
+	if ok && w.pos < len(b) {
+		w.path = nil
+		w.unreadable(n, w.pos, "leftover", fmt.Sprintf("%d bytes are left over after the value: the payload was written with another schema", len(b)-w.pos))
+	}
+	if w.out.OK() && o.Value {
+		w.out.Value = value
+	}
+	return w.out
+}
+
+// pointer spells the way; long map keys are cut.
+func (w *walk) pointer() schemas.Pointer {
+	const most = 200
+	var p []byte
+	for _, token := range w.path {
+		p = append(p, '/')
+		if len(token) > most {
+			token = strings.ToValidUTF8(token[:most], "") + "…"
+		}
+		p = appendToken(p, token)
+	}
+	return schemas.Pointer(p)
+}
+
+func (w *walk) violate(kind schemas.ViolationKind, at *spot, offset int, rule, text string) bool {
+	v := schemas.Violation{Kind: kind, Payload: w.pointer(), Offset: offset, Rule: rule, Text: text}
+	if at != nil && w.skipping == 0 {
+		v.Schema = at.Pointer()
+	}
+	w.out.Violations = append(w.out.Violations, v)
+	return len(w.out.Violations) < w.o.Violations
+}
+
+// unreadable ends the walk: behind bytes that are no value nothing is certain.
+func (w *walk) unreadable(n *node, offset int, rule, text string) (any, bool) {
+	w.violate(schemas.Unreadable, &n.reader.spot, offset, rule, text)
+	return nil, false
+}
+
+func (w *walk) lose(kind schemas.LossKind, n *node, text string) {
+	if w.skipping == 0 && len(w.out.Losses) < w.o.Violations {
+		w.out.Losses = append(w.out.Losses, schemas.Loss{Kind: kind, Payload: w.pointer(), Schema: n.reader.Pointer(), Text: text})
+	}
+}
+
+// value reads one value; false ends the walk.
+func (w *walk) value(n *node, depth int) (any, bool) {
+	if w.steps--; w.steps < 0 {
+		w.out.Violations = append(w.out.Violations, tooComplex(w.pos))
+		return nil, false
+	}
+	if n.act == actRefuse {
+		if !w.violate(schemas.Invalid, n.why.at, w.pos, n.why.rule, n.why.text) {
+			return nil, false
+		}
+		return w.skip(n.writer, depth)
+	}
+	start := w.pos
+	switch n.writer.Kind {
+	case Union:
+		i, pos := readLong(w.b, w.pos)
+		if pos < 0 {
+			return w.unreadable(n, start, "varint", w.badVarint("the index of a union's branch", 64))
+		}
+		if i < 0 || i >= int64(len(n.branches)) {
+			return w.unreadable(n, start, "union-index", fmt.Sprintf("the union has %d branches, the payload names branch %d", len(n.branches), i))
+		}
+		w.pos = pos
+		return w.value(n.branches[i], depth)
+	case Array, Map, Record:
+		if depth >= w.o.Depth {
+			w.violate(schemas.TooLarge, &n.reader.spot, start, "depth", fmt.Sprintf("the payload nests deeper than %d levels", w.o.Depth))
+			return nil, false
+		}
+		switch n.writer.Kind {
+		case Array:
+			return w.array(n, depth+1)
+		case Map:
+			return w.mapping(n, depth+1)
+		}
+		return w.record(n, depth+1)
+	}
+	return w.scalar(n, start)
+}
+
+// skip reads over a value that is not to be taken.
+func (w *walk) skip(writer *Type, depth int) (any, bool) {
+	over := identity(writer)
+	if over == nil {
+		return nil, false
+	}
+	w.skipping++
+	_, ok := w.value(over, depth)
+	w.skipping--
+	return nil, ok
+}
+
+func (w *walk) record(n *node, depth int) (any, bool) {
+	if w.endless[n.writer.Named] {
+		return w.unreadable(n, w.pos, "endless", endlessText(n.writer.Named))
+	}
+	for _, fault := range n.faults {
+		if !w.violate(schemas.Invalid, fault.at, w.pos, fault.rule, fault.text) {
+			return nil, false
+		}
+	}
+	build := w.building()
+	var out map[string]any
+	if build {
+		out = make(map[string]any, len(n.fields)+len(n.absent))
+	}
+	for _, f := range n.fields {
+		w.path = append(w.path, f.writer.Name)
+		if f.reader == nil {
+			w.skipping++
+		}
+		value, ok := w.value(f.node, depth)
+		if f.reader == nil {
+			w.skipping--
+		}
+		if !ok {
+			return nil, false
+		}
+		w.path = w.path[:len(w.path)-1]
+		if build && f.reader != nil {
+			out[f.reader.Name] = value
+		}
+	}
+	if !build {
+		return nil, true
+	}
+	for _, f := range n.absent {
+		value, ok := w.fill.value(f.Type, f.Default)
+		if !ok {
+			w.out.Violations = append(w.out.Violations, tooComplex(w.pos))
+			return nil, false
+		}
+		out[f.Name] = value
+	}
+	return out, true
+}
+
+func (w *walk) building() bool { return w.o.Value && w.skipping == 0 && w.out.OK() }
+
+// counts reads the head of a block of items: how many follow, and the position
+// behind them if it is told.
+func (w *walk) counts(n *node) (count int64, end int, ok bool) {
+	start := w.pos
+	count, pos := readLong(w.b, w.pos)
+	if pos < 0 {
+		_, ok = w.unreadable(n, start, "varint", w.badVarint("the number of items", 64))
+		return 0, -1, ok
+	}
+	w.pos = pos
+	if count >= 0 {
+		return count, -1, true
+	}
+	size, pos := readLong(w.b, w.pos)
+	if count = -count; count < 0 || pos < 0 || size < 0 || size > int64(len(w.b)-pos) {
+		_, ok = w.unreadable(n, start, "block-size", "a block of items tells a size that the payload does not have")
+		return 0, -1, ok
+	}
+	w.pos = pos
+	return count, pos + int(size), true
+}
+
+func (w *walk) enough(n *node, count int64, start int) bool {
+	if count <= int64(len(w.b)-w.pos) {
+		return true
+	}
+	w.unreadable(n, start, "block-count", fmt.Sprintf("a block of items tells %d of them, where %d bytes are left", count, len(w.b)-w.pos))
+	return false
+}
+
+func (w *walk) array(n *node, depth int) (any, bool) {
+	build := w.building()
+	out := []any{}
+	for at := 0; ; {
+		start := w.pos
+		count, end, ok := w.counts(n)
+		if !ok {
+			return nil, false
+		}
+		if count == 0 {
+			return out, true
+		}
+		// Items of no width are bounded by the steps alone.
+		if !w.noWidth(n.writer.Items) && !w.enough(n, count, start) {
+			return nil, false
+		}
+		for ; count > 0; count-- {
+			w.path = append(w.path, index(at))
+			value, ok := w.value(n.items, depth)
+			if !ok {
+				return nil, false
+			}
+			w.path = w.path[:len(w.path)-1]
+			if build {
+				out = append(out, value)
+			}
+			at++
+		}
+		if end >= 0 && w.pos != end {
+			return w.unreadable(n, start, "block-size", "a block of items tells another size than its items have")
+		}
+	}
+}
+
+func (w *walk) noWidth(t *Type) bool {
+	return t.Kind == Null || t.Kind == Fixed && t.Named.Size == 0 || t.Kind == Record
+}
+
+func (w *walk) mapping(n *node, depth int) (any, bool) {
+	build := w.building()
+	out := map[string]any{}
+	for {
+		start := w.pos
+		count, end, ok := w.counts(n)
+		if !ok {
+			return nil, false
+		}
+		if count == 0 {
+			return out, true
+		}
+		if !w.enough(n, count, start) {
+			return nil, false
+		}
+		for ; count > 0; count-- {
+			key, ok := w.text(n, "the key of a map")
+			if !ok {
+				return nil, false
+			}
+			w.path = append(w.path, string(key))
+			value, ok := w.value(n.items, depth)
+			if !ok {
+				return nil, false
+			}
+			w.path = w.path[:len(w.path)-1]
+			if build {
+				out[string(key)] = value
+			}
+		}
+		if end >= 0 && w.pos != end {
+			return w.unreadable(n, start, "block-size", "a block of items tells another size than its items have")
+		}
+	}
+}
+
+func (w *walk) bytes(n *node, what string) ([]byte, bool) {
+	start := w.pos
+	length, pos := readLong(w.b, w.pos)
+	if pos < 0 {
+		_, ok := w.unreadable(n, start, "varint", w.badVarint("the length of "+what, 64))
+		return nil, ok
+	}
+	if length < 0 || length > int64(len(w.b)-pos) {
+		_, ok := w.unreadable(n, start, "length", fmt.Sprintf("%s tells a length of %d bytes, where %d are left", what, length, len(w.b)-pos))
+		return nil, ok
+	}
+	w.pos = pos + int(length)
+	return w.b[pos:w.pos], true
+}
+
+func (w *walk) text(n *node, what string) ([]byte, bool) {
+	start := w.pos
+	b, ok := w.bytes(n, what)
+	if ok && !utf8.Valid(b) {
+		_, ok = w.unreadable(n, start, "utf8", what+" is not valid UTF-8")
+	}
+	return b, ok
+}
+
+func (w *walk) badVarint(what string, bits int) string {
+	if bits == 64 {
+		if _, pos := readLong(append(w.b[w.pos:len(w.b):len(w.b)], make([]byte, 10)...), 0); pos < 0 {
+			return what + " is wider than 64 bits"
+		}
+		return "the payload ends inside " + what
+	}
+	if _, pos := readInt(append(w.b[w.pos:len(w.b):len(w.b)], make([]byte, 10)...), 0); pos < 0 {
+		return what + " is wider than 32 bits"
+	}
+	return "the payload ends inside " + what
+}
+
+func (w *walk) truncated(n *node, width int) (any, bool) {
+	return w.unreadable(n, w.pos, "truncated", fmt.Sprintf("%d bytes are needed for %s, %d are left", width, describe(n.writer), len(w.b)-w.pos))
+}
+
+// scalar reads a value without parts.
+func (w *walk) scalar(n *node, start int) (any, bool) {
+	left := len(w.b) - w.pos
+	switch n.writer.Kind {
+	case Null:
+		return nil, true
+	case Boolean:
+		if left < 1 {
+			return w.truncated(n, 1)
+		}
+		if w.b[w.pos] > 1 {
+			return w.unreadable(n, start, "boolean", fmt.Sprintf("a boolean is the byte 0 or 1, not %d", w.b[w.pos]))
+		}
+		w.pos++
+		return w.b[w.pos-1] == 1, true
+	case Int:
+		i, pos := readInt(w.b, w.pos)
+		if pos < 0 {
+			return w.unreadable(n, start, "varint", w.badVarint("an int", 32))
+		}
+		w.pos = pos
+		return w.number(n, i), true
+	case Long:
+		i, pos := readLong(w.b, w.pos)
+		if pos < 0 {
+			return w.unreadable(n, start, "varint", w.badVarint("a long", 64))
+		}
+		w.pos = pos
+		return w.number(n, i), true
+	case Float:
+		if left < 4 {
+			return w.truncated(n, 4)
+		}
+		w.pos += 4
+		return float64(readFloat(w.b, start)), true
+	case Double:
+		if left < 8 {
+			return w.truncated(n, 8)
+		}
+		w.pos += 8
+		return readDouble(w.b, start), true
+	case Fixed:
+		size := n.writer.Named.Size
+		if left < size {
+			return w.truncated(n, size)
+		}
+		w.pos += size
+		return w.keep(w.b[start:w.pos]), true
+	case Bytes:
+		b, ok := w.bytes(n, "bytes")
+		if !ok || n.reader.Kind != String {
+			return w.keep(b), ok
+		}
+		if !utf8.Valid(b) {
+			w.lose(schemas.Altered, n, "bytes that are not UTF-8 are read as a text with replacement characters")
+			return strings.ToValidUTF8(string(b), "\uFFFD"), true
+		}
+		return string(b), true
+	case String:
+		b, ok := w.text(n, "a string")
+		if !ok || n.reader.Kind == Bytes {
+			return w.keep(b), ok
+		}
+		if !w.building() {
+			return nil, true
+		}
+		return string(b), true
+	case Enum:
+		return w.symbol(n, start)
+	}
+	return nil, false
+}
+
+// keep copies bytes that become part of the value.
+func (w *walk) keep(b []byte) any {
+	if !w.building() {
+		return nil
+	}
+	return append([]byte{}, b...)
+}
+
+// number turns an int or long into what the reader has.
+func (w *walk) number(n *node, i int64) any {
+	switch n.reader.Kind {
+	case Float:
+		if f := float32(i); !exactFloat(i) {
+			w.lose(schemas.AlteredOutOfRange, n, fmt.Sprintf("%d is read as %s", i, shortFloat(float64(f))))
+		}
+		return float64(float32(i))
+	case Double:
+		if !exactDouble(i) {
+			w.lose(schemas.AlteredOutOfRange, n, fmt.Sprintf("%d is read as %s", i, shortFloat(float64(i))))
+		}
+		return float64(i)
+	}
+	return i
+}
+
+// shortFloat spells a float that came from an integer, digit for digit.
+func shortFloat(f float64) string {
+	if math.Abs(f) < 1<<63 {
+		return fmt.Sprint(int64(f))
+	}
+	return fmt.Sprintf("%.0f", f)
+}
+
+func (w *walk) symbol(n *node, start int) (any, bool) {
+	symbols := n.writer.Named.Symbols
+	i, pos := readInt(w.b, w.pos)
+	if pos < 0 {
+		return w.unreadable(n, start, "varint", w.badVarint("the index of a symbol", 32))
+	}
+	if i < 0 || i >= int64(len(symbols)) {
+		return w.unreadable(n, start, "enum-index", fmt.Sprintf("the enum %s has %d symbols, the payload names symbol %d", quote(n.writer.Named.Full), len(symbols), i))
+	}
+	w.pos = pos
+	if n.symbols == nil || n.symbols[i] >= 0 {
+		return symbols[i], true
+	}
+	reader := n.reader.Named
+	if !reader.HasDefault {
+		return nil, w.violate(schemas.Invalid, &n.reader.spot, start, "enum-symbol",
+			fmt.Sprintf("the reader's enum %s has no symbol %s, and no default", quote(reader.Full), quote(symbols[i])))
+	}
+	w.lose(schemas.Altered, n, fmt.Sprintf("the symbol %s is read as the default %s", quote(symbols[i]), quote(reader.Default)))
+	return reader.Default, true
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/bufbuild/protocompile/protoutil"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -27,6 +28,8 @@ type Schema struct {
 	fingerprint schemas.Fingerprint
 	weight      int
 
+	files   sync.Once
+	types   *dynamicpb.Types
 	tables  sync.Once
 	table   *tables
 	plans   planCache
@@ -219,4 +222,38 @@ func (s *Schema) WithoutExtensions() string {
 		bare: true,
 	}
 	return r.file(s.file).print(true)
+}
+
+// message finds a message of the closure by its full name, nil for none.
+func (s *Schema) message(name string) protoreflect.MessageDescriptor {
+	if s.descriptor == nil {
+		return nil
+	}
+	s.files.Do(func() { s.types = typesOf([]protoreflect.FileDescriptor{s.descriptor}) })
+	m, err := s.types.FindMessageByName(protoreflect.FullName(name))
+	if err != nil {
+		return nil
+	}
+	return m.Descriptor()
+}
+
+// IsRequired tells whether a field, by its message's full name and its number,
+// must be set: by its label, or by the features of an edition.
+func (s *Schema) IsRequired(message string, number int32) bool {
+	m := s.message(message)
+	if m == nil {
+		return false
+	}
+	f := m.Fields().ByNumber(protoreflect.FieldNumber(number))
+	return f != nil && f.Cardinality() == protoreflect.Required
+}
+
+// IsDelimited tells whether a field has the encoding of groups.
+func (s *Schema) IsDelimited(message string, number int32) bool {
+	m := s.message(message)
+	if m == nil {
+		return false
+	}
+	f := m.Fields().ByNumber(protoreflect.FieldNumber(number))
+	return f != nil && f.Kind() == protoreflect.GroupKind
 }

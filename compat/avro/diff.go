@@ -1,0 +1,234 @@
+package avro
+
+import (
+	"fmt"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/avro"
+)
+
+// differ walks two schemas side by side and notes what is different. Every pair
+// of definitions is looked at once, wherever and however often it is used.
+type differ struct {
+	old, next *avro.Schema
+	meter     *compat.Meter
+	byNew     *resolution // new reads old
+	byOld     *resolution // old reads new
+	seen      map[visit]bool
+	known     map[identity]int // change → index
+	changes   []compat.Change
+	hurts     []hurt // beside changes
+}
+
+// visit is a pair of definitions and the directions in which one is read with
+// the other.
+type visit struct {
+	o, n *avro.Named
+	live [2]bool
+}
+
+// identity is what makes two reports one change.
+type identity struct {
+	rule     string
+	old, new schemas.Place
+	detail   string
+}
+
+// hurt is where a witness has to reach, and what it has to hold there: per
+// direction a branch or symbol of the writer, or -1 for any telling value.
+type hurt struct {
+	step *step
+	pick [2]int
+}
+
+func newDiffer(old, next *avro.Schema, budget compat.Budget) *differ {
+	meter := budget.Meter()
+	return &differ{
+		old: old, next: next, meter: meter,
+		byNew: newResolution(budget.Meter(), newFinite(old, meter)),
+		byOld: newResolution(budget.Meter(), newFinite(next, meter)),
+		seen:  map[visit]bool{}, known: map[identity]int{},
+	}
+}
+
+// place is one aligned pair of types.
+type place struct {
+	o, n *avro.Type
+	// byOld and byNew are what each side reads with here: the union around the
+	// type, or the type itself.
+	byOld, byNew *avro.Type
+	path         string
+	step         *step
+	live         [2]bool // does new read old, old read new, at this place at all?
+}
+
+// part is the pair one step below p.
+func (p place) part(o, n *avro.Type, path string, oldIndex, newIndex int) place {
+	return place{o: o, n: n, byOld: o, byNew: n, path: path, live: p.live, step: &step{up: p.step, old: oldIndex, new: newIndex}}
+}
+
+// whole is what each side makes of everything the other has here.
+func (d *differ) whole(p place) compat.Effect {
+	return compat.Effect{NewReadsOld: d.byNew.of(p.byNew, p.o), OldReadsNew: d.byOld.of(p.byOld, p.n)}
+}
+
+// told is what a change says about itself.
+type told struct {
+	old, new      schemas.Place
+	path          string
+	text          string
+	before, after string
+	detail        string // tells changes of one rule at one place apart
+	effect        compat.Effect
+	pick          [2]int
+}
+
+// none says that any value of the writer shows the hurt.
+var none = [2]int{-1, -1}
+
+func (d *differ) report(rule compat.Rule, p place, t told) {
+	if t.path == "" {
+		t.path = p.path
+	}
+	if !p.live[newReadsOld] {
+		t.effect.NewReadsOld = compat.Reads
+	}
+	if !p.live[oldReadsNew] {
+		t.effect.OldReadsNew = compat.Reads
+	}
+	key := identity{rule.ID, t.old, t.new, t.detail}
+	if i, ok := d.known[key]; ok {
+		e := d.changes[i].Effects[compat.Data]
+		d.changes[i].Effects[compat.Data] = e.Combine(t.effect)
+		return
+	}
+	d.known[key] = len(d.changes)
+	d.changes = append(d.changes, compat.Change{
+		Rule: rule.ID, Old: t.old, New: t.new, Path: t.path, Text: t.text, Before: t.before, After: t.after,
+		Effects: map[compat.Layer]compat.Effect{compat.Data: t.effect},
+	})
+	d.hurts = append(d.hurts, hurt{step: p.step, pick: t.pick})
+}
+
+// reads is the effect of a change that hurts nobody.
+var reads = compat.Effect{NewReadsOld: compat.Reads, OldReadsNew: compat.Reads}
+
+// types compares an aligned pair.
+func (d *differ) types(p place) {
+	if !d.meter.Spend(1) {
+		return
+	}
+	if p.o.Kind == avro.Union || p.n.Kind == avro.Union {
+		d.unions(p)
+		return
+	}
+	if p.o.Named != nil && p.n.Named != nil && p.o.Kind == p.n.Kind {
+		d.named(p)
+		return
+	}
+	if p.o.Kind == p.n.Kind {
+		d.attributes(p, p.o.Place(), p.n.Place(), p.o.Attributes, p.n.Attributes, p.o.Logical, p.n.Logical)
+	} else if !d.kinds(p) {
+		return
+	}
+	d.logical(p, p.o.Place(), p.n.Place(), p.o.Logical, p.n.Logical)
+	switch {
+	case p.o.Kind != p.n.Kind:
+	case p.o.Kind == avro.Array:
+		d.types(p.part(p.o.Items, p.n.Items, p.path+"[]", 0, 0))
+	case p.o.Kind == avro.Map:
+		d.types(p.part(p.o.Items, p.n.Items, p.path+"{}", 0, 0))
+	}
+}
+
+// kinds reports a pair of different kinds, and tells whether one promotes to
+// the other, so that there is more to compare.
+func (d *differ) kinds(p place) bool {
+	t := told{old: p.o.Place(), new: p.n.Place(), before: word(p.o), after: word(p.n), pick: none, effect: d.whole(p)}
+	rule := typeChanged
+	switch {
+	case p.o.Kind == avro.String && p.n.Kind == avro.Bytes:
+		rule, t.text = stringToBytes, "a string became bytes; bytes that are no UTF-8 are damaged by old readers"
+	case p.o.Kind == avro.Bytes && p.n.Kind == avro.String:
+		rule, t.text = bytesToString, "bytes became a string; bytes that are no UTF-8 are damaged by new readers"
+	case promotes(p.o.Kind, p.n.Kind):
+		rule, t.text = typeWidened, fmt.Sprintf("%s was widened to %s", t.before, t.after)
+	case promotes(p.n.Kind, p.o.Kind):
+		rule, t.text = typeNarrowed, fmt.Sprintf("%s was narrowed to %s", t.before, t.after)
+	default:
+		t.text = fmt.Sprintf("the type changed from %s to %s", t.before, t.after)
+	}
+	d.report(rule, p, t)
+	return rule.ID != typeChanged.ID
+}
+
+// named compares two definitions of one kind.
+func (d *differ) named(p place) {
+	o, n := p.o.Named, p.n.Named
+	key := visit{o, n, p.live}
+	if d.seen[key] {
+		return
+	}
+	d.seen[key] = true
+	p.path = n.Full
+	d.names(p)
+	d.doc(p, o.Place(), n.Place(), o.Doc, n.Doc)
+	d.attributes(p, o.Place(), n.Place(), o.Attributes, n.Attributes, o.Logical, n.Logical)
+	d.logical(p, o.Place(), n.Place(), o.Logical, n.Logical)
+	switch o.Kind {
+	case avro.Record:
+		d.records(p)
+	case avro.Enum:
+		d.enums(p)
+	case avro.Fixed:
+		if o.Size != n.Size {
+			d.report(fixedSize, p, told{
+				old: o.Place(), new: n.Place(), pick: none, before: fmt.Sprint(o.Size), after: fmt.Sprint(n.Size),
+				text:   fmt.Sprintf("the size of %s changed from %d to %d bytes", n.Full, o.Size, n.Size),
+				effect: compat.Effect{NewReadsOld: compat.Refuses, OldReadsNew: compat.Refuses},
+			})
+		}
+	}
+}
+
+// names compares two full names and the aliases beside them.
+func (d *differ) names(p place) {
+	o, n := p.o.Named, p.n.Named
+	newKnows, oldKnows := has(n.Aliases, o.Full), has(o.Aliases, n.Full)
+	t := told{old: o.Place(), new: n.Place(), before: o.Full, after: n.Full, pick: none, effect: reads}
+	if o.Name == n.Name {
+		if o.Full != n.Full {
+			t.text = fmt.Sprintf("%s %s moved to %s", o.Kind, o.Full, n.Full)
+			d.report(namespaceChanged, p, t)
+		}
+	} else {
+		rule := typeRenamed
+		whole := d.whole(p)
+		if !newKnows {
+			t.effect.NewReadsOld = whole.NewReadsOld
+		}
+		if !oldKnows {
+			t.effect.OldReadsNew = whole.OldReadsNew
+		}
+		t.text = fmt.Sprintf("%s %s was renamed to %s", o.Kind, o.Full, n.Full)
+		switch {
+		case newKnows && oldKnows:
+			rule, t.text = typeRenamedBoth, t.text+", and each side knows the other's name as an alias"
+		case newKnows:
+			rule, t.text = typeRenamedAlias, t.text+", which lists the old name as an alias"
+		case oldKnows:
+			rule, t.text = typeRenamedBack, t.text+", a name that the old schema lists as an alias"
+		default:
+			t.text += " without an alias"
+		}
+		d.report(rule, p, t)
+	}
+	before, after := without(o.Aliases, o.Full, n.Full), without(n.Aliases, o.Full, n.Full)
+	if before != after {
+		d.report(typeAliases, p, told{
+			old: o.Place(), new: n.Place(), before: before, after: after, effect: reads,
+			text: fmt.Sprintf("the aliases of %s changed from [%s] to [%s]", n.Full, before, after),
+		})
+	}
+}

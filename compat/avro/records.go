@@ -1,0 +1,353 @@
+package avro
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/avro"
+)
+
+// fieldPairs aligns the fields of two records.
+type fieldPairs struct {
+	ofOld, ofNew []int // index on the other side, or -1
+}
+
+func (f *fieldPairs) join(i, j int) { f.ofOld[i], f.ofNew[j] = j, i }
+
+func unpaired(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = -1
+	}
+	return list
+}
+
+// align pairs fields by name, then where a reader fills one from the other by an
+// alias, and last where one was taken away and another of the same type stands
+// in its place: that is a rename. Every step treats the two sides alike.
+func (d *differ) align(o, n *avro.Named) *fieldPairs {
+	f := &fieldPairs{ofOld: unpaired(len(o.Fields)), ofNew: unpaired(len(n.Fields))}
+	byOld := d.byOld.fieldsOf(o)
+	for j, field := range n.Fields {
+		if match := byOld.get(field.Name, j); match != nil {
+			f.join(match.Index, j)
+		}
+	}
+	type candidate struct{ i, j int }
+	var aliased []candidate
+	for j, field := range n.Fields {
+		if f.ofNew[j] < 0 && len(field.Aliases) > 0 {
+			if source := d.byNew.source(field, n, o); source != nil && f.ofOld[source.Index] < 0 {
+				aliased = append(aliased, candidate{source.Index, j})
+			}
+		}
+	}
+	for i, field := range o.Fields {
+		if f.ofOld[i] < 0 && len(field.Aliases) > 0 {
+			if source := d.byOld.source(field, o, n); source != nil && f.ofNew[source.Index] < 0 {
+				aliased = append(aliased, candidate{i, source.Index})
+			}
+		}
+	}
+	slices.SortFunc(aliased, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.i+a.j, b.i+b.j), cmp.Compare(min(a.i, a.j), min(b.i, b.j)), cmp.Compare(a.i, b.i))
+	})
+	for _, c := range aliased {
+		if f.ofOld[c.i] < 0 && f.ofNew[c.j] < 0 {
+			f.join(c.i, c.j)
+		}
+	}
+	d.guessRenames(f, o, n)
+	return f
+}
+
+// guessRenames pairs leftover fields that stand equally far behind the same
+// pair of kept fields and have the same type.
+func (d *differ) guessRenames(f *fieldPairs, o, n *avro.Named) {
+	type anchor struct{ i, j, after int }
+	left := map[anchor]int{}
+	at := anchor{-1, -1, 0}
+	for i := range o.Fields {
+		if j := f.ofOld[i]; j >= 0 {
+			at = anchor{i, j, 0}
+			continue
+		}
+		at.after++
+		left[at] = i
+	}
+	if len(left) == 0 {
+		return
+	}
+	at = anchor{-1, -1, 0}
+	var pairs [][2]int
+	for j := range n.Fields {
+		if i := f.ofNew[j]; i >= 0 {
+			at = anchor{i, j, 0}
+			continue
+		}
+		at.after++
+		if i, ok := left[at]; ok && d.alike(o.Fields[i].Type, n.Fields[j].Type) {
+			pairs = append(pairs, [2]int{i, j})
+		}
+	}
+	for _, p := range pairs {
+		f.join(p[0], p[1])
+	}
+}
+
+// alike tells whether two types are spelled the same, definitions by name.
+func (d *differ) alike(o, n *avro.Type) bool {
+	d.meter.Spend(1)
+	switch {
+	case o.Kind != n.Kind || o.Logical != n.Logical:
+		return false
+	case o.Named != nil:
+		return o.Named.Full == n.Named.Full
+	case o.Items != nil:
+		return d.alike(o.Items, n.Items)
+	}
+	return slices.EqualFunc(o.Branches, n.Branches, d.alike)
+}
+
+func (d *differ) records(p place) {
+	o, n := p.o.Named, p.n.Named
+	if !d.meter.Spend(len(o.Fields) + len(n.Fields)) {
+		return
+	}
+	pairs := d.align(o, n)
+	for j, field := range n.Fields {
+		if i := pairs.ofNew[j]; i >= 0 {
+			d.fields(p, o.Fields[i], field)
+		} else {
+			d.added(p, field)
+		}
+	}
+	for i, field := range o.Fields {
+		if pairs.ofOld[i] < 0 {
+			d.removed(p, field)
+		}
+	}
+	if !ascending(pairs.ofOld) {
+		d.report(fieldsReordered, p, told{
+			old: o.Place(), new: n.Place(), effect: reads,
+			text: fmt.Sprintf("the fields of %s stand in another order", n.Full),
+		})
+	}
+}
+
+// ascending tells whether the numbers that are not negative only ever grow.
+func ascending(list []int) bool {
+	last := -1
+	for _, n := range list {
+		if n < 0 {
+			continue
+		}
+		if n < last {
+			return false
+		}
+		last = n
+	}
+	return true
+}
+
+// added reports a field that only the new record has.
+func (d *differ) added(p place, field *avro.Field) {
+	o, n := p.o.Named, p.n.Named
+	t := told{
+		old: o.Place(), new: field.Place(), path: n.Full + "." + field.Name, after: word(field.Type), pick: none,
+		effect: compat.Effect{NewReadsOld: d.byNew.field(field, n, o), OldReadsNew: compat.Reads},
+	}
+	rule := fieldAddedBare
+	switch {
+	case field.Default == nil:
+		t.text = fmt.Sprintf("field %s was added without a default", field.Name)
+	case d.byNew.usable(field):
+		rule, t.text = fieldAdded, fmt.Sprintf("field %s was added with a default", field.Name)
+		t.effect.NewReadsOld = compat.Reads
+	default:
+		rule, t.text = fieldAddedBroken, fmt.Sprintf("field %s was added with a default that is no value of its type", field.Name)
+	}
+	d.report(rule, p, t)
+}
+
+// removed reports a field that only the old record has.
+func (d *differ) removed(p place, field *avro.Field) {
+	o, n := p.o.Named, p.n.Named
+	t := told{
+		old: field.Place(), new: n.Place(), path: n.Full + "." + field.Name, before: word(field.Type), pick: none,
+		effect: compat.Effect{NewReadsOld: compat.Reads, OldReadsNew: d.byOld.field(field, o, n)},
+	}
+	rule := fieldRemovedBare
+	switch {
+	case field.Default == nil:
+		t.text = fmt.Sprintf("field %s, which had no default, was removed", field.Name)
+	case d.byOld.usable(field):
+		rule, t.text = fieldRemoved, fmt.Sprintf("field %s, which had a default, was removed", field.Name)
+		t.effect.OldReadsNew = compat.Reads
+	default:
+		rule, t.text = fieldRemovedBroken, fmt.Sprintf("field %s, whose default is no value of its type, was removed", field.Name)
+	}
+	d.report(rule, p, t)
+}
+
+// fields compares an aligned pair of fields.
+func (d *differ) fields(p place, o, n *avro.Field) {
+	inner := p.part(o.Type, n.Type, p.n.Named.Full+"."+n.Name, o.Index, n.Index)
+	if o.Name != n.Name {
+		inner.live = d.renamed(inner, p.o.Named, p.n.Named, o, n)
+	}
+	d.defaults(inner, o, n)
+	before, after := without(o.Aliases, o.Name, n.Name), without(n.Aliases, o.Name, n.Name)
+	if before != after {
+		d.report(fieldAliases, inner, told{
+			old: o.Place(), new: n.Place(), before: before, after: after, effect: reads,
+			text: fmt.Sprintf("the aliases of field %s changed from [%s] to [%s]", n.Name, before, after),
+		})
+	}
+	if o.Order != n.Order {
+		d.report(fieldOrder, inner, told{
+			old: o.Place(), new: n.Place(), before: o.Order.String(), after: n.Order.String(), effect: reads,
+			text: fmt.Sprintf("the sort order of field %s changed from %s to %s", n.Name, o.Order, n.Order),
+		})
+	}
+	d.doc(inner, o.Place(), n.Place(), o.Doc, n.Doc)
+	d.attributes(inner, o.Place(), n.Place(), o.Attributes, n.Attributes, avro.Logical{}, avro.Logical{})
+	d.types(inner)
+}
+
+// renamed reports a pair of fields with different names, and tells in which
+// directions one still fills the other.
+func (d *differ) renamed(p place, ro, rn *avro.Named, o, n *avro.Field) (live [2]bool) {
+	newKnows, oldKnows := d.byNew.source(n, rn, ro) == o, d.byOld.source(o, ro, rn) == n
+	t := told{
+		old: o.Place(), new: n.Place(), before: o.Name, after: n.Name, pick: none, effect: reads,
+		text: fmt.Sprintf("field %s was renamed to %s", o.Name, n.Name),
+	}
+	if !newKnows {
+		t.effect.NewReadsOld = gap(d.byNew, n, rn, ro)
+	}
+	if !oldKnows {
+		t.effect.OldReadsNew = gap(d.byOld, o, ro, rn)
+	}
+	rule := fieldRenamed
+	switch {
+	case newKnows && oldKnows:
+		rule, t.text = fieldRenamedBoth, t.text+", and each side knows the other's name as an alias"
+	case newKnows:
+		rule, t.text = fieldRenamedAlias, t.text+", which lists the old name as an alias"
+	case oldKnows:
+		rule, t.text = fieldRenamedBack, t.text+", a name that the old schema lists as an alias"
+	case t.effect.NewReadsOld == compat.Loses && t.effect.OldReadsNew == compat.Loses:
+		rule, t.text = fieldRenamedLost, t.text+" without an alias; both have defaults, which take the value's place in silence"
+	default:
+		t.text += " without an alias"
+	}
+	d.report(rule, p, t)
+	return [2]bool{p.live[newReadsOld] && newKnows, p.live[oldReadsNew] && oldKnows}
+}
+
+// gap is what a reader's field becomes whose renamed counterpart does not fill
+// it: refused, or the default in place of the value.
+func gap(s *resolution, field *avro.Field, r, w *avro.Named) compat.Outcome {
+	out := s.field(field, r, w)
+	if out == compat.Reads && s.source(field, r, w) == nil {
+		return compat.Loses
+	}
+	return out
+}
+
+// defaults compares what a field becomes where the other side lacks it.
+func (d *differ) defaults(p place, o, n *avro.Field) {
+	t := told{old: o.Place(), new: n.Place(), effect: reads}
+	switch {
+	case o.Default == nil && n.Default == nil:
+		return
+	case o.Default == nil:
+		t.after = short(n.Default.String())
+		t.text = fmt.Sprintf("field %s was given the default %s", n.Name, t.after)
+		d.report(fieldDefaultAdded, p, t)
+	case n.Default == nil:
+		t.before = short(o.Default.String())
+		t.text = fmt.Sprintf("field %s lost its default %s", n.Name, t.before)
+		d.report(fieldDefaultRemoved, p, t)
+	case !sameValue(o.Default, n.Default):
+		t.before, t.after = short(o.Default.String()), short(n.Default.String())
+		t.text = fmt.Sprintf("the default of field %s changed from %s to %s", n.Name, t.before, t.after)
+		d.report(fieldDefaultChanged, p, t)
+	}
+}
+
+// enums compares symbols and their default.
+func (d *differ) enums(p place) {
+	o, n := p.o.Named, p.n.Named
+	if !d.meter.Spend(len(o.Symbols) + len(n.Symbols)) {
+		return
+	}
+	index := make(map[string]int, len(n.Symbols))
+	for j, symbol := range n.Symbols {
+		index[symbol] = j
+	}
+	order, kept := make([]int, 0, len(o.Symbols)), make(map[string]bool, len(o.Symbols))
+	for i, symbol := range o.Symbols {
+		if j, ok := index[symbol]; ok {
+			order = append(order, j)
+			kept[symbol] = true
+			continue
+		}
+		t := told{
+			old: symbolPlace(o, i), new: n.Place(), path: n.Full + "." + symbol, before: symbol, pick: [2]int{i, -1},
+			text:   fmt.Sprintf("symbol %s was removed from enum %s", symbol, n.Full),
+			effect: compat.Effect{NewReadsOld: compat.Refuses, OldReadsNew: compat.Reads},
+		}
+		rule := symbolRemoved
+		if n.HasDefault {
+			rule, t.effect.NewReadsOld = symbolRemovedUnder, compat.Alters
+			t.text += "; new readers see its default " + n.Default + " instead"
+		}
+		d.report(rule, p, t)
+	}
+	for j, symbol := range n.Symbols {
+		if kept[symbol] {
+			continue
+		}
+		t := told{
+			old: o.Place(), new: symbolPlace(n, j), path: n.Full + "." + symbol, after: symbol, pick: [2]int{-1, j},
+			text:   fmt.Sprintf("symbol %s was added to enum %s", symbol, n.Full),
+			effect: compat.Effect{NewReadsOld: compat.Reads, OldReadsNew: compat.Refuses},
+		}
+		rule := symbolAdded
+		if o.HasDefault {
+			rule, t.effect.OldReadsNew = symbolAddedUnder, compat.Alters
+			t.text += "; old readers see its default " + o.Default + " instead"
+		}
+		d.report(rule, p, t)
+	}
+	if !ascending(order) {
+		d.report(symbolsReordered, p, told{
+			old: o.Place(), new: n.Place(), effect: reads,
+			text: fmt.Sprintf("the symbols of enum %s stand in another order", n.Full),
+		})
+	}
+	t := told{old: o.Place(), new: n.Place(), before: o.Default, after: n.Default, effect: reads}
+	switch {
+	case !o.HasDefault && n.HasDefault:
+		t.text = fmt.Sprintf("enum %s was given the default %s", n.Full, n.Default)
+		d.report(enumDefaultAdded, p, t)
+	case o.HasDefault && !n.HasDefault:
+		t.text = fmt.Sprintf("enum %s lost its default %s", n.Full, o.Default)
+		d.report(enumDefaultRemoved, p, t)
+	case o.Default != n.Default:
+		t.text = fmt.Sprintf("the default of enum %s changed from %s to %s", n.Full, o.Default, n.Default)
+		d.report(enumDefaultChanged, p, t)
+	}
+}
+
+func symbolPlace(n *avro.Named, i int) (p schemas.Place) {
+	p = n.Place()
+	p.Pointer = p.Pointer.Append("symbols").Append(strconv.Itoa(i))
+	return p
+}

@@ -1,0 +1,284 @@
+package avro
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/schemas/avro"
+	"github.com/cartorio-registry/cartorio/schemas/jsontext"
+)
+
+// resolution answers what a reader makes of everything that a writer can write,
+// by the rules of our own reader. What it says is Safe is proved; what it says
+// breaks is shown only with a witness that the real reader refused.
+//
+// Source: avro-compat 3, 5 to 8.
+type resolution struct {
+	meter    *compat.Meter
+	pairs    *compat.Pairs[pair]
+	finite   *finite // of the writer
+	fields   map[*avro.Named]*fieldsByName
+	defaults map[*avro.Field]bool // usable?
+	open     map[*avro.Named]bool // records whose defaults are being looked at
+}
+
+func newResolution(meter *compat.Meter, writer *finite) *resolution {
+	return &resolution{
+		meter: meter, pairs: compat.NewPairs[pair](meter), finite: writer,
+		fields: map[*avro.Named]*fieldsByName{}, defaults: map[*avro.Field]bool{}, open: map[*avro.Named]bool{},
+	}
+}
+
+// whole repeats the comparison of the roots until no guess is left in it.
+func (s *resolution) whole(r, w *avro.Type) compat.Outcome {
+	return s.pairs.Run(func() compat.Outcome { return s.of(r, w) })
+}
+
+// of answers for two types. A writer's type that no finite value has is read
+// by anything.
+func (s *resolution) of(r, w *avro.Type) compat.Outcome {
+	if s.finite.cost(w) == endless {
+		return compat.Reads
+	}
+	if r.Kind.IsPrimitive() && w.Kind.IsPrimitive() {
+		return promotion(r.Kind, w.Kind)
+	}
+	return s.pairs.Of(pairOf(r, w), func() compat.Outcome { return s.compute(r, w) })
+}
+
+func (s *resolution) compute(r, w *avro.Type) compat.Outcome {
+	switch {
+	case w.Kind == avro.Union:
+		out := compat.Reads
+		for _, branch := range w.Branches {
+			out = out.Combine(s.of(r, branch))
+		}
+		return out
+	case r.Kind == avro.Union:
+		return s.branch(r, w)
+	case r.Kind != w.Kind:
+		return compat.Refuses // primitives were answered before
+	case r.Kind == avro.Array || r.Kind == avro.Map:
+		return s.of(r.Items, w.Items)
+	case !namesMatch(r.Named, w.Named):
+		return compat.Refuses
+	case r.Kind == avro.Fixed:
+		if r.Named.Size != w.Named.Size {
+			return compat.Refuses
+		}
+	case r.Kind == avro.Enum:
+		s.meter.Spend(len(w.Named.Symbols))
+		if len(missingIn(r.Named, w.Named)) > 0 {
+			if r.Named.HasDefault {
+				return compat.Alters
+			}
+			return compat.Refuses
+		}
+	case r.Kind == avro.Record:
+		out := compat.Reads
+		for _, field := range r.Named.Fields {
+			out = out.Combine(s.field(field, r.Named, w.Named))
+		}
+		return out
+	}
+	return compat.Reads
+}
+
+// namesMatch: simple names, or an alias of the reader.
+func namesMatch(r, w *avro.Named) bool {
+	return r.Name == w.Name || slices.Contains(r.Aliases, w.Full)
+}
+
+// branch is what the branch that the reader chooses makes of w: in order, same
+// kind and full name; same kind and simple name or alias; same unnamed kind;
+// then the promotions, nearest first. Within that order the first branch that
+// does not refuse counts.
+func (s *resolution) branch(r, w *avro.Type) compat.Outcome {
+	for step := range 4 {
+		for _, branch := range ordered(r.Branches, w, step) {
+			if out := s.of(branch, w); out.Kind != compat.Refused {
+				return out
+			}
+		}
+	}
+	return compat.Refuses
+}
+
+// ordered lists the branches that a step of the choice looks at.
+func ordered(branches []*avro.Type, w *avro.Type, step int) (out []*avro.Type) {
+	for _, b := range branches {
+		same := b.Kind == w.Kind
+		var fits bool
+		switch step {
+		case 0:
+			fits = same && b.Named != nil && b.Named.Full == w.Named.Full
+		case 1:
+			fits = same && b.Named != nil && b.Named.Full != w.Named.Full && namesMatch(b.Named, w.Named)
+		case 2:
+			fits = same && b.Named == nil
+		case 3:
+			fits = promotes(w.Kind, b.Kind)
+		}
+		if fits {
+			out = append(out, b)
+		}
+	}
+	if step == 3 {
+		slices.SortStableFunc(out, func(a, b *avro.Type) int { return int(a.Kind) - int(b.Kind) })
+	}
+	return out
+}
+
+// promotion is what becomes of every value of a primitive.
+func promotion(r, w avro.Kind) compat.Outcome {
+	switch {
+	case r == w:
+		return compat.Reads
+	case !promotes(w, r):
+		return compat.Refuses
+	case r == avro.String:
+		return compat.Alters // bytes that are no UTF-8
+	case r == avro.Float && w != avro.Float, r == avro.Double && w == avro.Long:
+		return compat.Rounds
+	}
+	return compat.Reads
+}
+
+// field is what the reader's field becomes when w is read.
+func (s *resolution) field(field *avro.Field, r, w *avro.Named) compat.Outcome {
+	if source := s.source(field, r, w); source != nil {
+		return s.of(field.Type, source.Type)
+	}
+	if s.usable(field) {
+		return compat.Reads
+	}
+	return compat.Refuses
+}
+
+// source is the writer's field that fills the reader's: the one of its name,
+// else the first that its aliases name; nil when there is none. A writer's
+// field fills one reader's field only, the first that lays claim to it.
+func (s *resolution) source(field *avro.Field, r, w *avro.Named) *avro.Field {
+	writer := s.fieldsOf(w)
+	if match := writer.get(field.Name, field.Index); match != nil {
+		return match
+	}
+	if len(field.Aliases) == 0 {
+		return nil
+	}
+	for _, alias := range field.Aliases {
+		match := writer.get(alias, field.Index)
+		if match == nil || s.fieldsOf(r).get(alias, match.Index) != nil {
+			continue
+		}
+		taken := false
+		for _, earlier := range r.Fields[:field.Index] {
+			taken = taken || slices.Contains(earlier.Aliases, alias)
+		}
+		if !taken {
+			return match
+		}
+	}
+	return nil
+}
+
+func (s *resolution) fieldsOf(n *avro.Named) *fieldsByName {
+	f := s.fields[n]
+	if f == nil {
+		f = &fieldsByName{named: n}
+		s.fields[n] = f
+	}
+	return f
+}
+
+// usable tells whether a field's default can be filled in. Registration accepts
+// more: an enum's text that is no symbol, a fixed of another length.
+func (s *resolution) usable(field *avro.Field) bool {
+	if field.Default == nil {
+		return false
+	}
+	known, ok := s.defaults[field]
+	if !ok {
+		known = s.fits(field.Type, field.Default)
+		if len(s.open) == 0 { // else the answer may rest on a record still open
+			s.defaults[field] = known
+		}
+	}
+	return known
+}
+
+func (s *resolution) fits(t *avro.Type, v *jsontext.Value) bool {
+	if !s.meter.Spend(1) {
+		return false
+	}
+	isText := v.Kind == jsontext.String
+	switch t.Kind {
+	case avro.Null:
+		return v.Kind == jsontext.Null
+	case avro.Boolean:
+		return v.Kind == jsontext.Bool
+	case avro.Int, avro.Long:
+		bits := 32
+		if t.Kind == avro.Long {
+			bits = 64
+		}
+		_, err := strconv.ParseInt(v.Text, 10, bits)
+		return v.Kind == jsontext.Number && err == nil
+	case avro.Float, avro.Double:
+		return v.Kind == jsontext.Number || isText && slices.Contains([]string{"NaN", "Infinity", "-Infinity"}, v.Text)
+	case avro.String:
+		return isText
+	case avro.Bytes:
+		return isText && latin1(v.Text) >= 0
+	case avro.Fixed:
+		return isText && latin1(v.Text) == t.Named.Size
+	case avro.Enum:
+		return isText && t.Named.Symbol(v.Text) >= 0
+	case avro.Array:
+		return v.Kind == jsontext.Array && !slices.ContainsFunc(v.Items, func(item *jsontext.Value) bool { return !s.fits(t.Items, item) })
+	case avro.Map:
+		return v.Kind == jsontext.Object && !slices.ContainsFunc(v.Members, func(m jsontext.Member) bool { return !s.fits(t.Items, m.Value) })
+	case avro.Union:
+		return slices.ContainsFunc(t.Branches, func(b *avro.Type) bool { return s.fits(b, v) })
+	case avro.Record:
+		return s.fitsRecord(t.Named, v)
+	}
+	return false
+}
+
+func (s *resolution) fitsRecord(n *avro.Named, v *jsontext.Value) bool {
+	if v.Kind != jsontext.Object {
+		return false
+	}
+	for _, f := range n.Fields {
+		if given := v.Get(f.Name); given != nil {
+			if !s.fits(f.Type, given) {
+				return false
+			}
+			continue
+		}
+		if s.open[n] {
+			return false // a default that needs itself has no value
+		}
+		s.open[n] = true
+		ok := s.usable(f)
+		delete(s.open, n)
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// latin1 counts the bytes that a default's text stands for; -1 when a character
+// stands for none.
+func latin1(text string) (n int) {
+	for _, r := range text {
+		if r > 0xff {
+			return -1
+		}
+		n++
+	}
+	return n
+}

@@ -1,0 +1,136 @@
+package avro
+
+import (
+	"embed"
+	"io/fs"
+
+	"github.com/cartorio-registry/cartorio/compat"
+)
+
+//go:embed rules/*.txtar
+var files embed.FS
+
+func examples() fs.FS {
+	sub, err := fs.Sub(files, "rules")
+	if err != nil {
+		return files // the name is constant; checktest would refuse every rule
+	}
+	return sub
+}
+
+// each lists the effects of every combination: what may happen when new reads
+// old, and when old reads new.
+func each(newReadsOld, oldReadsNew []compat.Outcome) (out []compat.Effect) {
+	for _, n := range newReadsOld {
+		for _, o := range oldReadsNew {
+			out = append(out, compat.Effect{NewReadsOld: n, OldReadsNew: o})
+		}
+	}
+	return out
+}
+
+var (
+	safe    = []compat.Outcome{compat.Reads}
+	refused = []compat.Outcome{compat.Refuses}
+	altered = []compat.Outcome{compat.Alters}
+	misled  = []compat.Outcome{compat.Misleads}
+	// gone is what becomes of a renamed field's value: refused, or lost to the
+	// reader's default.
+	gone = []compat.Outcome{compat.Refuses, compat.Loses}
+	// rescued is what becomes of a value that another branch of the reader's
+	// union may take.
+	rescued = []compat.Outcome{compat.Refuses, compat.Reads, compat.Rounds, compat.Alters}
+	// widened is what promotion does.
+	widened = []compat.Outcome{compat.Reads, compat.Rounds}
+	either  = []compat.Outcome{compat.Reads, compat.Misleads}
+)
+
+// note makes a rule whose changes hurt no data.
+func note(id, mirror string, claims ...string) compat.Rule {
+	return compat.Rule{ID: id, Mirror: mirror, May: each(safe, safe), Claims: claims}
+}
+
+// The rules of fields.
+var (
+	fieldAdded          = note("avro.field-added-with-default", "avro.field-removed-with-default", "record.fields", "field.default")
+	fieldRemoved        = note("avro.field-removed-with-default", "avro.field-added-with-default", "record.fields", "field.default")
+	fieldAddedBare      = compat.Rule{ID: "avro.field-added-without-default", Mirror: "avro.field-removed-without-default", May: each(rescued, safe), Peers: []string{missingDefault, typeMismatch}, Claims: []string{"record.fields", "field.default"}}
+	fieldRemovedBare    = compat.Rule{ID: "avro.field-removed-without-default", Mirror: "avro.field-added-without-default", May: each(safe, rescued), Peers: []string{missingDefault, typeMismatch}, Claims: []string{"record.fields", "field.default"}}
+	fieldAddedBroken    = compat.Rule{ID: "avro.field-added-with-unusable-default", Mirror: "avro.field-removed-with-unusable-default", May: each(refused, safe), Claims: []string{"field.default"}}
+	fieldRemovedBroken  = compat.Rule{ID: "avro.field-removed-with-unusable-default", Mirror: "avro.field-added-with-unusable-default", May: each(safe, refused), Claims: []string{"field.default"}}
+	fieldRenamed        = compat.Rule{ID: "avro.field-renamed", Mirror: "avro.field-renamed", May: each(gone, gone), Peers: []string{missingDefault, typeMismatch}, Claims: []string{"field.name"}}
+	fieldRenamedLost    = compat.Rule{ID: "avro.field-renamed-losing-value", Mirror: "avro.field-renamed-losing-value", May: each([]compat.Outcome{compat.Loses}, []compat.Outcome{compat.Loses}), Claims: []string{"field.name", "field.default"}}
+	fieldRenamedAlias   = compat.Rule{ID: "avro.field-renamed-with-alias", Mirror: "avro.field-renamed-from-alias", May: each(safe, gone), Peers: []string{missingDefault, typeMismatch}, Claims: []string{"field.name", "field.aliases"}}
+	fieldRenamedBack    = compat.Rule{ID: "avro.field-renamed-from-alias", Mirror: "avro.field-renamed-with-alias", May: each(gone, safe), Peers: []string{missingDefault, typeMismatch}, Claims: []string{"field.name", "field.aliases"}}
+	fieldRenamedBoth    = note("avro.field-renamed-with-aliases-on-both-sides", "avro.field-renamed-with-aliases-on-both-sides", "field.name", "field.aliases")
+	fieldsReordered     = note("avro.fields-reordered", "avro.fields-reordered", "record.fields")
+	fieldDefaultAdded   = note("avro.field-default-added", "avro.field-default-removed", "field.default")
+	fieldDefaultRemoved = note("avro.field-default-removed", "avro.field-default-added", "field.default")
+	fieldDefaultChanged = note("avro.field-default-changed", "avro.field-default-changed", "field.default")
+	fieldAliases        = note("avro.field-aliases-changed", "avro.field-aliases-changed", "field.aliases")
+	fieldOrder          = note("avro.field-order-changed", "avro.field-order-changed", "field.order")
+)
+
+// The rules of types.
+var (
+	typeWidened   = compat.Rule{ID: "avro.type-widened", Mirror: "avro.type-narrowed", May: each(widened, rescued), Peers: []string{typeMismatch, missingBranch}, Claims: []string{"type", "field.type", "array.items", "map.values"}}
+	typeNarrowed  = compat.Rule{ID: "avro.type-narrowed", Mirror: "avro.type-widened", May: each(rescued, widened), Peers: []string{typeMismatch, missingBranch}, Claims: []string{"type", "field.type", "array.items", "map.values"}}
+	stringToBytes = compat.Rule{ID: "avro.string-to-bytes", Mirror: "avro.bytes-to-string", May: each(safe, altered), Claims: []string{"type"}}
+	bytesToString = compat.Rule{ID: "avro.bytes-to-string", Mirror: "avro.string-to-bytes", May: each(altered, safe), Claims: []string{"type"}}
+	typeChanged   = compat.Rule{ID: "avro.type-changed", Mirror: "avro.type-changed", May: each(rescued, rescued), Peers: []string{typeMismatch, missingBranch}, Claims: []string{"type", "field.type", "array.items", "map.values"}}
+
+	nullAllowed    = compat.Rule{ID: "avro.null-allowed", Mirror: "avro.null-forbidden", May: each(safe, refused), Peers: []string{typeMismatch, missingBranch}, Claims: []string{"union.branches"}}
+	nullForbidden  = compat.Rule{ID: "avro.null-forbidden", Mirror: "avro.null-allowed", May: each(refused, safe), Peers: []string{typeMismatch, missingBranch}, Claims: []string{"union.branches"}}
+	branchAdded    = compat.Rule{ID: "avro.union-branch-added", Mirror: "avro.union-branch-removed", May: each(safe, rescued), Peers: []string{missingBranch, typeMismatch, nameMismatch}, Claims: []string{"union.branches"}}
+	branchRemoved  = compat.Rule{ID: "avro.union-branch-removed", Mirror: "avro.union-branch-added", May: each(rescued, safe), Peers: []string{missingBranch, typeMismatch, nameMismatch}, Claims: []string{"union.branches"}}
+	unionReordered = note("avro.union-reordered", "avro.union-reordered", "union.branches")
+	unionWrapped   = note("avro.type-wrapped-in-union", "avro.type-unwrapped-from-union", "union.branches")
+	unionUnwrapped = note("avro.type-unwrapped-from-union", "avro.type-wrapped-in-union", "union.branches")
+)
+
+// The rules of names.
+var (
+	typeRenamed      = compat.Rule{ID: "avro.type-renamed", Mirror: "avro.type-renamed", May: each(rescued, rescued), Peers: []string{nameMismatch, missingBranch}, Claims: []string{"record.name", "enum.name", "fixed.name"}}
+	typeRenamedAlias = compat.Rule{ID: "avro.type-renamed-with-alias", Mirror: "avro.type-renamed-from-alias", May: each(safe, rescued), Peers: []string{nameMismatch, missingBranch}, Claims: []string{"record.aliases", "enum.aliases", "fixed.aliases"}}
+	typeRenamedBack  = compat.Rule{ID: "avro.type-renamed-from-alias", Mirror: "avro.type-renamed-with-alias", May: each(rescued, safe), Peers: []string{nameMismatch, missingBranch}, Claims: []string{"record.aliases", "enum.aliases", "fixed.aliases"}}
+	typeRenamedBoth  = note("avro.type-renamed-with-aliases-on-both-sides", "avro.type-renamed-with-aliases-on-both-sides", "record.aliases", "enum.aliases", "fixed.aliases")
+	namespaceChanged = note("avro.namespace-changed", "avro.namespace-changed", "record.namespace", "enum.namespace", "fixed.namespace")
+	typeAliases      = note("avro.type-aliases-changed", "avro.type-aliases-changed", "record.aliases", "enum.aliases", "fixed.aliases")
+)
+
+// The rules of enums and fixed.
+var (
+	symbolAdded        = compat.Rule{ID: "avro.enum-symbol-added", Mirror: "avro.enum-symbol-removed", May: each(safe, refused), Peers: []string{missingSymbols}, Claims: []string{"enum.symbols"}}
+	symbolRemoved      = compat.Rule{ID: "avro.enum-symbol-removed", Mirror: "avro.enum-symbol-added", May: each(refused, safe), Peers: []string{missingSymbols}, Claims: []string{"enum.symbols"}}
+	symbolAddedUnder   = compat.Rule{ID: "avro.enum-symbol-added-under-default", Mirror: "avro.enum-symbol-removed-under-default", May: each(safe, altered), Claims: []string{"enum.symbols", "enum.default"}}
+	symbolRemovedUnder = compat.Rule{ID: "avro.enum-symbol-removed-under-default", Mirror: "avro.enum-symbol-added-under-default", May: each(altered, safe), Claims: []string{"enum.symbols", "enum.default"}}
+	symbolsReordered   = note("avro.enum-symbols-reordered", "avro.enum-symbols-reordered", "enum.symbols")
+	enumDefaultAdded   = note("avro.enum-default-added", "avro.enum-default-removed", "enum.default")
+	enumDefaultRemoved = note("avro.enum-default-removed", "avro.enum-default-added", "enum.default")
+	enumDefaultChanged = note("avro.enum-default-changed", "avro.enum-default-changed", "enum.default")
+	fixedSize          = compat.Rule{ID: "avro.fixed-size-changed", Mirror: "avro.fixed-size-changed", May: each(refused, refused), Peers: []string{fixedSizeMismatch, missingBranch}, Claims: []string{"fixed.size"}}
+)
+
+// The rules of what a value stands for, and of what people read.
+var (
+	logicalAdded     = compat.Rule{ID: "avro.logical-type-added", Mirror: "avro.logical-type-removed", May: each(either, either), Claims: []string{"logicalType"}}
+	logicalRemoved   = compat.Rule{ID: "avro.logical-type-removed", Mirror: "avro.logical-type-added", May: each(either, either), Claims: []string{"logicalType"}}
+	logicalChanged   = compat.Rule{ID: "avro.logical-type-changed", Mirror: "avro.logical-type-changed", May: each(misled, misled), Claims: []string{"logicalType"}}
+	decimalScale     = compat.Rule{ID: "avro.decimal-scale-changed", Mirror: "avro.decimal-scale-changed", May: each(misled, misled), Claims: []string{"decimal.scale"}}
+	decimalPrecision = note("avro.decimal-precision-changed", "avro.decimal-precision-changed", "decimal.precision")
+	docChanged       = note("avro.doc-changed", "avro.doc-changed", "record.doc", "field.doc", "enum.doc", "fixed.doc")
+	attributeChanged = note("avro.attribute-changed", "avro.attribute-changed", "attribute", "field.attribute")
+)
+
+// rules lists every rule, in the order of the catalogue.
+var rules = compat.WithExamples(examples(),
+	fieldAdded, fieldRemoved, fieldAddedBare, fieldRemovedBare, fieldAddedBroken, fieldRemovedBroken,
+	fieldRenamed, fieldRenamedLost, fieldRenamedAlias, fieldRenamedBack, fieldRenamedBoth, fieldsReordered,
+	fieldDefaultAdded, fieldDefaultRemoved, fieldDefaultChanged, fieldAliases, fieldOrder,
+	typeWidened, typeNarrowed, stringToBytes, bytesToString, typeChanged,
+	nullAllowed, nullForbidden, branchAdded, branchRemoved, unionReordered, unionWrapped, unionUnwrapped,
+	typeRenamed, typeRenamedAlias, typeRenamedBack, typeRenamedBoth, namespaceChanged, typeAliases,
+	symbolAdded, symbolRemoved, symbolAddedUnder, symbolRemovedUnder, symbolsReordered,
+	enumDefaultAdded, enumDefaultRemoved, enumDefaultChanged, fixedSize,
+	logicalAdded, logicalRemoved, logicalChanged, decimalScale, decimalPrecision, docChanged, attributeChanged,
+)

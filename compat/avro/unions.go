@@ -1,0 +1,174 @@
+package avro
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/schemas/avro"
+)
+
+// branchesOf lists the branches of a union; another type is its own one branch,
+// with index -1 as the step to it.
+func branchesOf(t *avro.Type) (branches []*avro.Type, index func(int) int) {
+	if t.Kind == avro.Union {
+		return t.Branches, func(i int) int { return i }
+	}
+	return []*avro.Type{t}, func(int) int { return -1 }
+}
+
+// unions compares two types of which at least one is a union.
+func (d *differ) unions(p place) {
+	os, oldIndex := branchesOf(p.o)
+	ns, newIndex := branchesOf(p.n)
+	pairs := d.alignBranches(os, ns)
+	if p.o.Kind != avro.Union && pairs.ofOld[0] < 0 || p.n.Kind != avro.Union && pairs.ofNew[0] < 0 {
+		d.kinds(p)
+		return
+	}
+	whole := true
+	for j, branch := range ns {
+		if i := pairs.ofNew[j]; i >= 0 {
+			inner := p.part(os[i], branch, p.path, oldIndex(i), newIndex(j))
+			inner.byOld, inner.byNew = p.o, p.n
+			d.types(inner)
+			continue
+		}
+		whole = false
+		t := told{
+			old: p.o.Place(), new: branch.Place(), after: word(branch), pick: [2]int{-1, newIndex(j)},
+			effect: compat.Effect{NewReadsOld: compat.Reads, OldReadsNew: d.byOld.of(p.o, branch)},
+			text:   fmt.Sprintf("%s was added to what may stand here", word(branch)),
+		}
+		rule := branchAdded
+		if branch.Kind == avro.Null {
+			rule, t.text = nullAllowed, "null may stand here now"
+		}
+		d.report(rule, p, t)
+	}
+	for i, branch := range os {
+		if pairs.ofOld[i] >= 0 {
+			continue
+		}
+		whole = false
+		t := told{
+			old: branch.Place(), new: p.n.Place(), before: word(branch), pick: [2]int{oldIndex(i), -1},
+			effect: compat.Effect{NewReadsOld: d.byNew.of(p.n, branch), OldReadsNew: compat.Reads},
+			text:   fmt.Sprintf("%s was removed from what may stand here", word(branch)),
+		}
+		rule := branchRemoved
+		if branch.Kind == avro.Null {
+			rule, t.text = nullForbidden, "null may stand here no longer"
+		}
+		d.report(rule, p, t)
+	}
+	t := told{old: p.o.Place(), new: p.n.Place(), effect: reads}
+	switch {
+	case !ascending(pairs.ofOld):
+		t.text = "the branches of the union stand in another order"
+		d.report(unionReordered, p, t)
+	case whole && p.o.Kind != avro.Union:
+		t.text = fmt.Sprintf("%s became a union of that one branch", word(p.o))
+		d.report(unionWrapped, p, t)
+	case whole && p.n.Kind != avro.Union:
+		t.text = fmt.Sprintf("the union of one branch became plain %s", word(p.n))
+		d.report(unionUnwrapped, p, t)
+	}
+}
+
+// alignBranches pairs branches, best first: one kind and full name; one simple
+// name, or an alias; a promotion, the nearest; at last the one named type of a
+// kind that is left on each side, which then was renamed.
+func (d *differ) alignBranches(os, ns []*avro.Type) *fieldPairs {
+	f := &fieldPairs{ofOld: unpaired(len(os)), ofNew: unpaired(len(ns))}
+	type key struct {
+		kind avro.Kind
+		full string
+	}
+	keyOf := func(t *avro.Type) key {
+		if t.Named != nil {
+			return key{t.Kind, t.Named.Full}
+		}
+		return key{kind: t.Kind}
+	}
+	same := make(map[key]int, len(os))
+	for i, o := range os {
+		same[keyOf(o)] = i
+	}
+	for j, n := range ns {
+		if i, ok := same[keyOf(n)]; ok {
+			f.join(i, j)
+		}
+	}
+	type candidate struct{ rank, i, j int }
+	var list []candidate
+	left := map[avro.Kind][2]int{} // unpaired named types per kind and side
+	count := func(t *avro.Type, side int) {
+		if t.Named != nil {
+			pair := left[t.Kind]
+			pair[side]++
+			left[t.Kind] = pair
+		}
+	}
+	collect := func(rank func(o, n *avro.Type) int) {
+		list = list[:0]
+		for i, o := range os {
+			if f.ofOld[i] >= 0 {
+				continue
+			}
+			for j, n := range ns {
+				if f.ofNew[j] >= 0 {
+					continue
+				}
+				if !d.meter.Spend(1) {
+					return
+				}
+				if r := rank(o, n); r >= 0 {
+					list = append(list, candidate{r, i, j})
+				}
+			}
+		}
+		slices.SortFunc(list, func(a, b candidate) int {
+			return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.i+a.j, b.i+b.j), cmp.Compare(min(a.i, a.j), min(b.i, b.j)), cmp.Compare(a.i, b.i))
+		})
+		for _, c := range list {
+			if f.ofOld[c.i] < 0 && f.ofNew[c.j] < 0 {
+				f.join(c.i, c.j)
+			}
+		}
+	}
+	collect(func(o, n *avro.Type) int {
+		switch {
+		case o.Named != nil && n.Named != nil && o.Kind == n.Kind:
+			if o.Named.Name == n.Named.Name {
+				return 0
+			}
+			if namesMatch(o.Named, n.Named) || namesMatch(n.Named, o.Named) {
+				return 1
+			}
+		case promotes(o.Kind, n.Kind):
+			return 2 + int(n.Kind) - int(o.Kind) + 10
+		case promotes(n.Kind, o.Kind):
+			return 2 + int(o.Kind) - int(n.Kind) + 10
+		}
+		return -1
+	})
+	for i, o := range os {
+		if f.ofOld[i] < 0 {
+			count(o, 0)
+		}
+	}
+	for j, n := range ns {
+		if f.ofNew[j] < 0 {
+			count(n, 1)
+		}
+	}
+	collect(func(o, n *avro.Type) int {
+		if o.Named != nil && o.Kind == n.Kind && left[o.Kind] == [2]int{1, 1} {
+			return 0
+		}
+		return -1
+	})
+	return f
+}

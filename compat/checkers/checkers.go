@@ -1,0 +1,28 @@
+// Package checkers lists the checkers, one per format, and all of their rules.
+// What a binary can compare is what this list says.
+package checkers
+
+import (
+	"slices"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/compat/avro"
+)
+
+// All lists the checkers, in the order of the wire's format names.
+func All() []compat.Checker {
+	return []compat.Checker{avro.Checker}
+}
+
+// Rules lists every rule that a finding can name: the core's, then each
+// checker's in the order of its catalogue.
+func Rules() []compat.Rule {
+	list := slices.Clone(compat.CoreRules())
+	for _, c := range All() {
+		list = append(list, c.Rules...)
+	}
+	return list
+}
+
+// ByID finds a rule by its id, or by one that it had before.
+func ByID(id string) (compat.Rule, bool) { return compat.RuleByID(Rules(), id) }

@@ -47,7 +47,7 @@ func openRegistry(t testing.TB) *registry.Registry {
 	}
 	r, err := registry.Open(context.Background(), journal, registry.Options{
 		Formats:  []schemas.Format{avro.Format, jsonschema.Format, protobuf.Format},
-		Checkers: checkers.All,
+		Checkers: checkers.All(),
 		Now:      func() time.Time { return epoch },
 	})
 	if err != nil {

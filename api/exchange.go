@@ -120,6 +120,9 @@ func (x *exchange) identify() {
 // adapt makes a route's handler one of echo's.
 func (s *Server) adapt(route *Route) echo.HandlerFunc {
 	return func(c echo.Context) error {
+		if strays(c) {
+			return notFound()
+		}
 		x := c.Response().Writer.(*exchange)
 		x.route, x.names, x.values = route, c.ParamNames(), c.ParamValues()
 		if !route.Plain {

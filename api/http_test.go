@@ -114,6 +114,7 @@ func TestNoSuchRoute(t *testing.T) {
 		{"GET", "/schemas/ids/99999999999", 404}, {"GET", "/exporters/e", 404}, {"POST", "/exporters", 405}, {"GET", "/associations/a", 404}, {"POST", "/associations", 404},
 		{"GET", "/dek-registry/v1/keks", 404}, {"GET", "/v1/nope", 404}, {"GET", "/contexts/.c/nope", 404}, {"GET", "/contexts/.a/contexts/.b/subjects", 404},
 		{"PATCH", "/subjects", 405}, {"POST", "/subjects", 405}, {"PUT", "/subjects/s", 405}, {"DELETE", "/schemas/ids/1", 405}, {"GET", "/subjects/s", 405}, {"GET", "/contexts/.c", 405},
+		{"GET", "/config/a/b", 404}, {"PUT", "/mode/a/b/c", 404}, {"PATCH", "/config/a/b", 404}, {"OPTIONS", "/mode/a/b", 404}, {"POST", "/compatibility/subjects/s/versions/1/x", 404}, {"DELETE", "/contexts/.a/b", 404},
 		{"BREW", "/subjects", 405}, {"GET", "/subjects?limit=x", 404}, {"GET", "/subjects?offset=1.5", 404}, {"GET", "/schemas?limit=99999999999", 404},
 		{"GET", "/contexts/a:b/subjects", 400}, {"DELETE", "/contexts/a:b", 400}, {"GET", "/contexts/a%3Ab/subjects", 400},
 	} {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -128,7 +129,13 @@ func (s *Server) route() {
 	e.HideBanner, e.HidePort = true, true
 	// The caller's address is the connection's: no header is trusted.
 	e.IPExtractor = echo.ExtractIPDirect()
-	e.HTTPErrorHandler = func(err error, c echo.Context) { c.Response().Writer.(*exchange).fail(err) }
+	e.HTTPErrorHandler = func(err error, c echo.Context) {
+		x := c.Response().Writer.(*exchange)
+		if errors.Is(err, echo.ErrMethodNotAllowed) && !exists(x.path) {
+			err = notFound()
+		}
+		x.fail(err)
+	}
 	methods := map[string][]string{}
 	for i := range routes {
 		r := &routes[i]
@@ -144,6 +151,9 @@ func (s *Server) route() {
 		slices.Sort(known)
 		allow := strings.Join(append(known, http.MethodOptions), ", ")
 		e.Add(http.MethodOptions, path, func(c echo.Context) error {
+			if strays(c) {
+				return notFound()
+			}
 			x := c.Response().Writer.(*exchange)
 			x.Header().Set("Allow", allow)
 			return x.answer([]byte("{}"))
@@ -155,4 +165,25 @@ func (s *Server) route() {
 // echoPath writes "{name}" as echo does.
 func echoPath(path string) string {
 	return strings.NewReplacer("{", ":", "}", "").Replace(path)
+}
+
+// strays tells whether the last segment of a route took more than one of the
+// path: echo gives the rest of the path to a parameter that nothing follows.
+func strays(c echo.Context) bool {
+	for _, value := range c.ParamValues() {
+		if strings.Contains(value, "/") {
+			return true
+		}
+	}
+	return false
+}
+
+// exists tells whether path has the segments of a route.
+func exists(path string) bool {
+	segments := strings.Split(path, "/")
+	return slices.ContainsFunc(routes, func(r Route) bool {
+		return slices.EqualFunc(strings.Split(r.Path, "/"), segments, func(want, got string) bool {
+			return want == got || strings.HasPrefix(want, "{")
+		})
+	})
 }

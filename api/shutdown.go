@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
+	"strconv"
 )
 
 // Shutdown stops accepting, lets every request that was accepted finish, and
@@ -51,25 +53,26 @@ func (c jsonConn) CloseWrite() error {
 	return nil
 }
 
-var (
-	badRequestHead  = []byte("HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request")
-	largeHeaderHead = []byte("HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n431 Request Header Fields Too Large")
-)
+// plainHead is what net/http writes behind the status line of its own refusals,
+// which it does in one piece; what an http.Handler answers never looks so.
+const plainHead = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
 func (c jsonConn) Write(b []byte) (int, error) {
-	var p *problem
-	status := ""
-	switch {
-	case bytes.HasPrefix(b, badRequestHead):
-		reason := bytes.TrimPrefix(b[len(badRequestHead):], []byte(": "))
-		p, status = bare(400, "the request is no valid HTTP: "+orElse(string(reason), "malformed request line or header; percent-encode the path")), "400 Bad Request"
-	case bytes.HasPrefix(b, largeHeaderHead):
-		p, status = bare(431, fmt.Sprintf("the request's headers are over the limit of %d bytes", 64<<10)), "431 Request Header Fields Too Large"
-	default:
+	const start = "HTTP/1.1 "
+	if len(b) < len(start)+3 || b[len(start)] != '4' && b[len(start)] != '5' {
 		return c.Conn.Write(b)
 	}
-	body := p.body()
-	answer := fmt.Appendf(nil, "HTTP/1.1 %s\r\nContent-Type: %s\r\nCache-Control: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", status, vendorV1, noCache, len(body), body)
+	head, text, found := bytes.Cut(b, []byte(plainHead))
+	if !found || !bytes.HasPrefix(head, []byte(start)) || bytes.ContainsRune(head, '\n') {
+		return c.Conn.Write(b)
+	}
+	status, err := strconv.Atoi(string(head[len(start) : len(start)+3]))
+	if err != nil {
+		return c.Conn.Write(b)
+	}
+	body := bare(status, "the request is no HTTP that can be read: "+string(text)).body()
+	answer := fmt.Appendf(nil, "%s%d %s\r\nContent-Type: %s\r\nCache-Control: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
+		start, status, http.StatusText(status), vendorV1, noCache, len(body), body)
 	if _, err := c.Conn.Write(answer); err != nil {
 		return 0, err
 	}

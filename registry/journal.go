@@ -2,11 +2,10 @@ package registry
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"time"
-
-	"github.com/cartorio-registry/cartorio/schemas"
 )
 
 // Revision counts the events of a journal, from 1; 0 is the empty journal.
@@ -14,6 +13,9 @@ type Revision uint64
 
 // Hash is the SHA-256 of a text.
 type Hash [32]byte
+
+// HashOf computes the hash of a text.
+func HashOf(text string) Hash { return sha256.Sum256([]byte(text)) }
 
 // Event is one fact of the journal. The registry decides what it says; a
 // journal keeps it and never looks into Body.
@@ -58,34 +60,26 @@ type Snapshot struct {
 // from. It knows events and revisions, never subjects or rules.
 type Journal interface {
 	// Append makes batch durable behind revision after and answers the new end.
-	// Errors: ErrMoved when after is no longer the end.
+	// Erase comes first: a text that is in both lists is kept.
+	//
+	// Errors: ErrMoved when after is no longer the end. After any other error
+	// the batch may or may not be there; the next Append tells.
 	Append(ctx context.Context, after Revision, batch Batch) (Revision, error)
-	// Read gives the events behind from, in order, with their texts.
+	// Read gives the events behind from, in order, with their texts. It stops at
+	// the first error of each and answers it.
 	Read(ctx context.Context, from Revision, each func(Record) error) error
 	// Follow tells when the journal grew; it may miss and it may repeat. The
 	// channel is closed when ctx ends. A journal with one process may answer nil.
 	Follow(ctx context.Context) (<-chan struct{}, error)
-	// SaveSnapshot keeps the newest snapshot.
+	// SaveSnapshot keeps the newest snapshot; an older one than the journal has
+	// is no error and changes nothing.
 	SaveSnapshot(ctx context.Context, s Snapshot) error
-	// LoadSnapshot answers the newest snapshot and every live text; a zero
-	// Revision when there is none.
+	// LoadSnapshot answers the newest snapshot and gives every live text that it
+	// may need. Without a snapshot Revision is 0 and no text is given: Read
+	// from 0 gives them with their events. each must not call the journal.
 	LoadSnapshot(ctx context.Context, each func(Text) error) (Snapshot, error)
 	Close() error
 }
 
 // ErrMoved says that the journal's end is not where the caller believed.
 var ErrMoved = errors.New("journal has moved on")
-
-// Registration is a request to store a version.
-type Registration struct {
-	Subject   schemas.Subject
-	Source    schemas.Source  // an empty Text takes text, type and references of the latest live version
-	Version   schemas.Version // 0: next; -1: compare with the latest only; N: must be the next
-	ID        *int32          // only in IMPORT and FORWARD
-	Normalize bool
-	Force     bool
-	Metadata  *schemas.Metadata // refused (CodeRuleSetInvalid, 42210) until the contract stage
-	RuleSet   *schemas.RuleSet  // likewise
-	Actor     string
-	Request   string
-}

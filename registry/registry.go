@@ -2,12 +2,20 @@
 // deletion. Its state is the fold of a journal of events; formats and checkers
 // are handed to [Open] as values.
 //
-// It knows neither HTTP nor SQL.
+// It knows neither HTTP nor SQL. Every read is served from memory. Every write
+// is decided on the state as it stands, made durable by the journal, applied to
+// the state, and only then answered.
 package registry
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cartorio-registry/cartorio/compat"
@@ -19,200 +27,235 @@ type Options struct {
 	Formats  []schemas.Format
 	Checkers []compat.Checker
 	Limits   schemas.Limits
-	Cache    int // bytes of parsed forms, 64 MiB
-	Now      func() time.Time
+	Budget   compat.Budget    // of one comparison; zero is the default
+	Cache    int              // bytes of parsed forms, 64 MiB; negative keeps none
+	Snapshot int              // events between two snapshots, 10,000; negative takes none
+	Now      func() time.Time // time.Now
+	Log      *slog.Logger     // what nobody is there to be told; nil discards it
 }
 
-// Registry is the one implementation; api, pages and commands speak to it.
-type Registry struct{}
-
-var errNotBuilt = errors.New("not built yet")
-
-// Open folds the journal and serves it.
-func Open(ctx context.Context, j Journal, o Options) (*Registry, error) { return nil, errNotBuilt }
-
-// Close waits for the writes that were accepted and closes the journal.
-func (r *Registry) Close() error { return errNotBuilt }
-
-// Stored is a version as it stands. Fresh tells that a registration stored it
-// just now (its answer then shows neither time nor deletion).
-type Stored struct {
-	schemas.Found
-	Fresh bool
-	// ByContent tells that a look-up found it by its content hash: the answer
-	// then shows neither time nor deletion.
-	ByContent bool
-}
-
-// Page cuts a list: Limit ≤ 0 means the default of the list.
-type Page struct{ Offset, Limit int }
-
-// Deleted chooses what a list shows of soft-deleted versions.
-type Deleted uint8
-
-// The choices.
 const (
-	LiveOnly Deleted = iota
-	WithDeleted
-	DeletedOnly
-	DeletedAsNegative // versions only
+	defaultCache    = 64 << 20
+	defaultSnapshot = 10_000
 )
 
-// Types lists the wire names of the formats.
-func (r *Registry) Types() []schemas.Type { return nil }
+// Registry is the one implementation; api, pages and commands speak to it. It
+// is safe for use by many goroutines.
+type Registry struct {
+	journal  Journal
+	formats  []schemas.Format
+	checkers []compat.Checker
+	limits   schemas.Limits
+	budget   compat.Budget
+	now      func() time.Time
+	log      *slog.Logger
+	forms    *forms
+	turns    turns
 
-// Subjects lists subjects whose qualified text matches prefix, sorted.
-// A prefix of AnyContext searches every context.
-func (r *Registry) Subjects(ctx context.Context, prefix schemas.Subject, d Deleted, p Page) ([]schemas.Subject, error) {
-	return nil, errNotBuilt
+	mu       sync.RWMutex // guards state; only the committer writes it
+	state    *State
+	revision atomic.Uint64
+
+	life      context.Context // of the journal's work, beyond that of any request
+	end       context.CancelFunc
+	shared    bool // others write to the journal too
+	followed  sync.WaitGroup
+	gate      sync.RWMutex // guards closed and the sending to proposals
+	closed    bool
+	proposals chan *proposal
+	committed chan struct{} // closed when the committer has ended
+
+	// The committer's own.
+	broken error
+	every  int      // events between two snapshots; 0 takes none
+	taken  Revision // the newest snapshot's
+	saving sync.Mutex
+	saved  sync.WaitGroup
 }
 
-// Versions lists the version numbers of a subject, ascending.
-func (r *Registry) Versions(ctx context.Context, s schemas.Subject, d Deleted, p Page) ([]schemas.Version, error) {
-	return nil, errNotBuilt
+// Open folds the journal and serves it. An empty journal is installed. The
+// registry owns j from then on, and closes it also when Open fails.
+//
+// Errors: CodeStore when the journal cannot be read or contradicts itself.
+func Open(ctx context.Context, j Journal, o Options) (*Registry, error) {
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	r := &Registry{
+		journal: j, formats: o.Formats, checkers: o.Checkers, limits: o.Limits.OrDefault(), budget: o.Budget,
+		now: o.Now, log: o.Log, life: life, end: end,
+		proposals: make(chan *proposal, mostInBatch), committed: make(chan struct{}),
+	}
+	if r.now == nil {
+		r.now = time.Now
+	}
+	if r.log == nil {
+		r.log = slog.New(slog.DiscardHandler)
+	}
+	r.forms = newForms(orDefault(o.Cache, defaultCache))
+	r.every = orDefault(o.Snapshot, defaultSnapshot)
+	if err := r.open(ctx); err != nil {
+		end()
+		return nil, errors.Join(storeError("open the registry", err), j.Close())
+	}
+	go r.commit()
+	return r, nil
 }
 
-// Version answers one version; schemas.Latest is the highest live one.
-func (r *Registry) Version(ctx context.Context, s schemas.Subject, v schemas.Version, deleted bool) (Stored, error) {
-	return Stored{}, errNotBuilt
+// orDefault is other for 0 and 0 for less.
+func orDefault(n, other int) int {
+	if n == 0 {
+		return other
+	}
+	return max(n, 0)
 }
 
-// ByID answers a place where an id is used, by the rules of `subject=` (REST
-// contract 4.1): nil means none was given.
-func (r *Registry) ByID(ctx context.Context, number int32, subject *schemas.Subject) (Stored, error) {
-	return Stored{}, errNotBuilt
+func (r *Registry) open(ctx context.Context) error {
+	if err := r.load(ctx); err != nil {
+		return err
+	}
+	r.taken = r.state.revision
+	read := func() error {
+		return r.journal.Read(ctx, r.state.revision, r.state.Apply)
+	}
+	if err := read(); err != nil {
+		return err
+	}
+	if r.state.revision == 0 {
+		_, err := r.journal.Append(ctx, 0, Batch{Events: []Event{{
+			Time: r.now().UTC().Truncate(time.Millisecond), Actor: anonymous, Kind: KindInstalled,
+			Body: encodeBody(installedBody{V: bodyVersion, Installation: rand.Text()}),
+		}}})
+		if err != nil && !errors.Is(err, ErrMoved) { // another node may have been faster
+			return err
+		}
+		if err := read(); err != nil {
+			return err
+		}
+	}
+	r.revision.Store(uint64(r.state.revision))
+	grown, err := r.journal.Follow(r.life)
+	if err != nil {
+		return err
+	}
+	if grown != nil {
+		r.shared = true
+		r.followed.Add(1)
+		go r.follow(grown)
+	}
+	return nil
 }
 
-// ByGUID answers the schema with a GUID: default context first, then by name.
-func (r *Registry) ByGUID(ctx context.Context, g schemas.GUID) (Stored, error) {
-	return Stored{}, errNotBuilt
+// load makes the state of the newest snapshot, or the empty one.
+func (r *Registry) load(ctx context.Context) error {
+	texts := map[Hash]string{}
+	snapshot, err := r.journal.LoadSnapshot(ctx, func(t Text) error {
+		if HashOf(t.Text) != t.Hash {
+			return fmt.Errorf("load the text with hash %x: its bytes are not those that were stored: restore the database from a backup", t.Hash)
+		}
+		texts[t.Hash] = t.Text
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if snapshot.Revision == 0 {
+		r.state = NewState()
+		return nil
+	}
+	r.state, err = DecodeState(snapshot.State, func(h Hash) (string, bool) { t, ok := texts[h]; return t, ok })
+	if errors.Is(err, errSnapshot) {
+		r.log.Warn("the snapshot is not used: the journal is folded from its start", "error", err)
+		r.state, err = NewState(), nil
+	}
+	return err
 }
 
-// SubjectsOf lists the subjects that use an id.
-func (r *Registry) SubjectsOf(ctx context.Context, number int32, subject *schemas.Subject, d Deleted, p Page) ([]schemas.Subject, error) {
-	return nil, errNotBuilt
+// follow reads on whenever the journal grew.
+func (r *Registry) follow(grown <-chan struct{}) {
+	defer r.followed.Done()
+	for range grown {
+		if err := r.catchUp(r.life); err != nil && r.life.Err() == nil {
+			r.log.Error("the journal cannot be followed", "error", err)
+		}
+	}
 }
 
-// VersionsOf lists one version per subject that uses an id, sorted by subject.
-func (r *Registry) VersionsOf(ctx context.Context, number int32, subject *schemas.Subject, d Deleted, p Page) ([]Stored, error) {
-	return nil, errNotBuilt
+// Close waits for the writes that were accepted, keeps a snapshot and closes
+// the journal. Writes that come later are refused with CodeStore; reads go on.
+func (r *Registry) Close() error {
+	r.gate.Lock()
+	if r.closed {
+		r.gate.Unlock()
+		<-r.committed
+		return nil
+	}
+	r.closed = true
+	close(r.proposals)
+	r.gate.Unlock()
+	<-r.committed
+	if r.every > 0 && r.broken == nil && int(r.state.revision-r.taken) >= r.every/10 {
+		r.snapshot()
+	}
+	r.saved.Wait()
+	r.end()
+	r.followed.Wait()
+	return r.journal.Close()
 }
 
-// List lists versions of many subjects, by subject then version.
-func (r *Registry) List(ctx context.Context, prefix schemas.Subject, d Deleted, latestOnly bool, p Page) ([]Stored, error) {
-	return nil, errNotBuilt
+// snapshotIfDue keeps a snapshot when enough has happened since the last: more
+// in a large registry, whose snapshots are dear.
+func (r *Registry) snapshotIfDue() {
+	if r.every > 0 && r.broken == nil && int(r.state.revision-r.taken) >= max(r.every, r.state.versions/2) {
+		r.snapshot()
+	}
 }
 
-// ReferencedBy lists the ids of schemas that reference a version, ascending.
-func (r *Registry) ReferencedBy(ctx context.Context, s schemas.Subject, v schemas.Version, deleted bool, p Page) ([]schemas.ID, error) {
-	return nil, errNotBuilt
+// snapshot encodes the state, which only its caller could change, and saves it
+// beside everything else.
+func (r *Registry) snapshot() {
+	s := Snapshot{Revision: r.state.revision, State: r.state.Encode()}
+	r.taken = s.Revision
+	r.saved.Go(func() {
+		r.saving.Lock()
+		defer r.saving.Unlock()
+		if err := r.journal.SaveSnapshot(r.life, s); err != nil {
+			r.log.Warn("the snapshot was not kept: the next start takes longer", "error", err)
+		}
+	})
 }
 
-// Register stores a version, or answers the one that is already there.
-func (r *Registry) Register(ctx context.Context, q Registration) (Stored, error) {
-	return Stored{}, errNotBuilt
+// Types lists the wire names of the formats, in the order of the wire's
+// contract; what it does not know comes last.
+//
+// Source: REST contract 4.1.
+func (r *Registry) Types() []schemas.Type {
+	order := []schemas.Type{schemas.JSON, schemas.Protobuf, schemas.Avro}
+	var list []schemas.Type
+	for _, f := range r.formats {
+		list = append(list, f.Type)
+	}
+	slices.SortStableFunc(list, func(a, b schemas.Type) int {
+		return (slices.Index(order, a)+len(order)+1)%(len(order)+1) - (slices.Index(order, b)+len(order)+1)%(len(order)+1)
+	})
+	return list
 }
-
-// Lookup answers "is this schema registered here?". It stores nothing.
-func (r *Registry) Lookup(ctx context.Context, q Registration, deleted bool) (Stored, error) {
-	return Stored{}, errNotBuilt
-}
-
-// Check compares a source with one version (v ≠ nil) or with what the level in
-// force asks for (v == nil). It stores nothing and works in every mode.
-func (r *Registry) Check(ctx context.Context, q Registration, v *schemas.Version) (compat.Report, error) {
-	return compat.Report{}, errNotBuilt
-}
-
-// DeleteVersion deletes one version and answers its number.
-func (r *Registry) DeleteVersion(ctx context.Context, s schemas.Subject, v schemas.Version, permanent bool) (schemas.Version, error) {
-	return 0, errNotBuilt
-}
-
-// DeleteSubject deletes a subject and answers the versions that went.
-func (r *Registry) DeleteSubject(ctx context.Context, s schemas.Subject, permanent bool) ([]schemas.Version, error) {
-	return nil, errNotBuilt
-}
-
-// Config is what a scope says of itself; nil members say nothing. The members
-// that come with the contract stage are refused until then (42210).
-type Config struct {
-	Level              *compat.Level
-	Normalize          *bool
-	ValidateFields     *bool
-	ValidateNewSchemas *bool
-	ValidateRules      *bool
-	Policy             *compat.Policy        // compatibilityPolicy
-	PolicyName         string                // STRICT, LENIENT or LOGICAL as it was set
-	VerdictPolicy      *compat.VerdictPolicy // ours
-}
-
-// ConfigChange is a partial update: for each member keep, clear or set.
-type ConfigChange struct {
-	Set   Config
-	Clear []string // wire names of the members to clear
-}
-
-// ConfigOf answers what a scope says of itself: ok is false when it says
-// nothing. An empty subject name is the context; the default context's is the
-// global one.
-func (r *Registry) ConfigOf(scope schemas.Subject) (c Config, ok bool) { return Config{}, false }
-
-// ConfigInForce answers the config that a scope ends up with; Level is never nil.
-func (r *Registry) ConfigInForce(scope schemas.Subject) Config { return Config{} }
-
-// SetConfig changes the config of a scope and answers the merged whole.
-func (r *Registry) SetConfig(ctx context.Context, scope schemas.Subject, change ConfigChange) (Config, error) {
-	return Config{}, errNotBuilt
-}
-
-// ClearConfig removes the config of a scope and answers what it was.
-func (r *Registry) ClearConfig(ctx context.Context, scope schemas.Subject) (Config, error) {
-	return Config{}, errNotBuilt
-}
-
-// Mode says what a scope allows.
-type Mode string
-
-// The modes of the wire.
-const (
-	ReadWrite        Mode = "READWRITE"
-	ReadOnly         Mode = "READONLY"
-	ReadOnlyOverride Mode = "READONLY_OVERRIDE"
-	Import           Mode = "IMPORT"
-	Forward          Mode = "FORWARD"
-)
-
-// ModeOf answers a scope's own mode.
-func (r *Registry) ModeOf(scope schemas.Subject) (m Mode, ok bool) { return "", false }
-
-// ModeInForce answers the mode that a scope ends up with.
-func (r *Registry) ModeInForce(scope schemas.Subject) Mode { return ReadWrite }
-
-// SetMode sets a scope's mode.
-func (r *Registry) SetMode(ctx context.Context, scope schemas.Subject, m Mode, force bool) error {
-	return errNotBuilt
-}
-
-// ClearMode removes a scope's mode and answers what it was.
-func (r *Registry) ClearMode(ctx context.Context, scope schemas.Subject, recursive bool) (Mode, error) {
-	return "", errNotBuilt
-}
-
-// Contexts lists the contexts, the default one first.
-func (r *Registry) Contexts(prefix string, p Page) []schemas.Context { return nil }
 
 // Installation is the random id that the registry was installed with.
-func (r *Registry) Installation() string { return "" }
+func (r *Registry) Installation() string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.state.installation
+}
 
 // Revision grows with every write: an answer made at a revision stays true
-// while Revision says the same.
-func (r *Registry) Revision() Revision { return 0 }
+// while Revision says the same. Read it before what is to be kept.
+func (r *Registry) Revision() Revision { return Revision(r.revision.Load()) }
 
 // MaxID is the highest id ever given in a context, 0 when there was none.
-func (r *Registry) MaxID(c schemas.Context) int32 { return 0 }
-
-// DeleteContext removes an empty context; an unknown one is no error.
-//
-// Errors: CodeContextNotEmpty while it has a subject, soft-deleted or not.
-func (r *Registry) DeleteContext(ctx context.Context, c schemas.Context) error { return errNotBuilt }
+func (r *Registry) MaxID(c schemas.Context) int32 {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if n := r.state.contexts[filled(schemas.Subject{Context: c}).Context]; n != nil {
+		return n.high
+	}
+	return 0
+}

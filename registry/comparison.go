@@ -1,0 +1,77 @@
+package registry
+
+import (
+	"context"
+	"slices"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// compare asks whether next may follow the live versions of a subject.
+func (r *Registry) compare(ctx context.Context, name schemas.Subject, next schemas.Schema, c Config) (compat.Report, error) {
+	var history []Stored
+	if *c.Level != compat.None {
+		r.mu.RLock()
+		u := r.state.subject(name)
+		if u != nil {
+			for i := len(u.versions) - 1; i >= 0; i-- {
+				if !u.versions[i].live() {
+					continue
+				}
+				history = append(history, r.state.stored(u, &u.versions[i]))
+				if !c.Level.IsTransitive() {
+					break
+				}
+			}
+		}
+		r.mu.RUnlock()
+	}
+	return r.compareWith(ctx, name, next, c, history)
+}
+
+// parsedAtOnce bounds how many versions of a long history are held parsed: a
+// history that fails early is not read to its end.
+const parsedAtOnce = 16
+
+// compareWith compares next with a history, newest first. A version that cannot
+// be parsed is not checked, and so not compatible.
+func (r *Registry) compareWith(ctx context.Context, name schemas.Subject, next schemas.Schema, c Config, history []Stored) (compat.Report, error) {
+	q := compat.Question{
+		Checkers: r.checkers, Subject: name.String(), Level: *c.Level, Next: next, Budget: r.budget,
+		ValidateFields: isTrue(c.ValidateFields),
+	}
+	if c.Policy != nil {
+		q.Policy = *c.Policy
+	}
+	if c.VerdictPolicy != nil {
+		q.VerdictPolicy = *c.VerdictPolicy
+	}
+	if *c.Level == compat.None {
+		history = nil
+	}
+	report := compat.Check(q)
+	for part := range slices.Chunk(history, parsedAtOnce) {
+		if err := ctx.Err(); err != nil {
+			return compat.Report{}, err
+		}
+		q.History = q.History[:0]
+		for _, old := range part {
+			one := compat.Old{Label: old.Version.String(), Version: old.Version}
+			if f, err := r.form(ctx, old.Source, reading{mode: schemas.Stored, in: old.Subject.Context}); err == nil {
+				one.Schema = f.schema
+			}
+			q.History = append(q.History, one)
+		}
+		for i := range report.Compared {
+			report.Compared[i].Old.Schema = nil // what has passed need not stay parsed
+		}
+		more := compat.Check(q)
+		more.Compared = append(report.Compared, more.Compared...)
+		more.Risks += report.Risks
+		if report = more; !report.Compatible {
+			break
+		}
+	}
+	return report, nil
+}

@@ -1,0 +1,248 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// The kinds of events. The list is append-only: journals hold them for ever.
+const (
+	KindInstalled         = "installed"
+	KindVersionRegistered = "version-registered"
+	KindVersionDeleted    = "version-deleted"
+	KindSubjectDeleted    = "subject-deleted"
+	KindConfigSet         = "config-set"
+	KindConfigCleared     = "config-cleared"
+	KindModeSet           = "mode-set"
+	KindModeCleared       = "mode-cleared"
+	KindContextDeleted    = "context-deleted"
+	KindExceptionSet      = "exception-set"
+	KindExceptionCleared  = "exception-cleared"
+)
+
+// bodyVersion is the version of every body this program writes; it reads no
+// newer one.
+const bodyVersion = 1
+
+// The bodies of events, as they stand in the journal. They have their own
+// structs so that a renamed field of the domain never changes what is stored.
+type (
+	installedBody struct {
+		V            int    `json:"v"`
+		Installation string `json:"installation"`
+	}
+	registeredBody struct {
+		V          int             `json:"v"`
+		Context    schemas.Context `json:"context"`
+		Subject    string          `json:"subject"`
+		Version    schemas.Version `json:"version"`
+		ID         int32           `json:"id"`
+		Type       schemas.Type    `json:"type"`
+		GUID       string          `json:"guid"`
+		References []referenceBody `json:"references,omitempty"`
+		Metadata   *metadataBody   `json:"metadata,omitempty"`
+		RuleSet    *ruleSetBody    `json:"ruleSet,omitempty"`
+		// Hides are soft-deleted versions of the subject that this one replaces.
+		Hides []schemas.Version `json:"hides,omitempty"`
+	}
+	deletedBody struct {
+		V         int               `json:"v"`
+		Context   schemas.Context   `json:"context"`
+		Subject   string            `json:"subject"`
+		Versions  []schemas.Version `json:"versions"`
+		Permanent bool              `json:"permanent,omitempty"`
+	}
+	configBody struct {
+		V       int             `json:"v"`
+		Context schemas.Context `json:"context"`
+		Subject string          `json:"subject,omitempty"`
+		Before  *configMembers  `json:"before,omitempty"`
+		After   *configMembers  `json:"after,omitempty"`
+	}
+	modeBody struct {
+		V       int             `json:"v"`
+		Context schemas.Context `json:"context"`
+		Subject string          `json:"subject,omitempty"`
+		Before  Mode            `json:"before,omitempty"`
+		After   Mode            `json:"after,omitempty"`
+	}
+	contextBody struct {
+		V       int             `json:"v"`
+		Context schemas.Context `json:"context"`
+	}
+	exceptionBody struct {
+		V           int             `json:"v"`
+		Context     schemas.Context `json:"context"`
+		Subject     string          `json:"subject,omitempty"`
+		Fingerprint string          `json:"fingerprint"`
+		Reason      string          `json:"reason,omitempty"`
+	}
+
+	referenceBody struct {
+		Name    string          `json:"name"`
+		Subject string          `json:"subject"`
+		Version schemas.Version `json:"version"`
+	}
+	metadataBody struct {
+		Tags       map[string][]string `json:"tags,omitempty"`
+		Properties map[string]string   `json:"properties,omitempty"`
+		Sensitive  []string            `json:"sensitive,omitempty"`
+	}
+	ruleSetBody struct {
+		Migration []ruleBody `json:"migrationRules,omitempty"`
+		Domain    []ruleBody `json:"domainRules,omitempty"`
+		Encoding  []ruleBody `json:"encodingRules,omitempty"`
+		EnableAt  string     `json:"enableAt,omitempty"`
+	}
+	ruleBody struct {
+		Name      string            `json:"name"`
+		Doc       string            `json:"doc,omitempty"`
+		Kind      string            `json:"kind,omitempty"`
+		Mode      string            `json:"mode,omitempty"`
+		Type      string            `json:"type,omitempty"`
+		Tags      []string          `json:"tags,omitempty"`
+		Params    map[string]string `json:"params,omitempty"`
+		Expr      string            `json:"expr,omitempty"`
+		OnSuccess string            `json:"onSuccess,omitempty"`
+		OnFailure string            `json:"onFailure,omitempty"`
+		Disabled  bool              `json:"disabled,omitempty"`
+	}
+	configMembers struct {
+		Level              string `json:"compatibility,omitempty"`
+		Normalize          *bool  `json:"normalize,omitempty"`
+		ValidateFields     *bool  `json:"validateFields,omitempty"`
+		ValidateNewSchemas *bool  `json:"validateNewSchemas,omitempty"`
+		ValidateRules      *bool  `json:"validateRules,omitempty"`
+		Policy             string `json:"compatibilityPolicy,omitempty"`
+		VerdictPolicy      string `json:"verdictPolicy,omitempty"`
+	}
+)
+
+// encodeBody makes a body's bytes. It cannot fail: every body is plain data.
+func encodeBody(body any) json.RawMessage {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(body); err != nil {
+		panic(fmt.Sprintf("registry: an event's body does not encode: %v", err))
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+// decodeBody reads the body of r into body, which must have a member "v".
+func decodeBody(r Record, body any) error {
+	var head struct {
+		V int `json:"v"`
+	}
+	if err := json.Unmarshal(r.Body, &head); err != nil {
+		return fmt.Errorf("read event %d (%s): %w", r.Revision, r.Kind, err)
+	}
+	if head.V < 1 || head.V > bodyVersion {
+		return fmt.Errorf("read event %d (%s): its body has version %d and this program reads 1 to %d: use the program that wrote it, or a newer one", r.Revision, r.Kind, head.V, bodyVersion)
+	}
+	if err := json.Unmarshal(r.Body, body); err != nil {
+		return fmt.Errorf("read event %d (%s): %w", r.Revision, r.Kind, err)
+	}
+	return nil
+}
+
+func referencesToBody(refs []schemas.Reference) []referenceBody {
+	var out []referenceBody
+	for _, r := range refs {
+		out = append(out, referenceBody(r))
+	}
+	return out
+}
+
+func referencesFromBody(refs []referenceBody) []schemas.Reference {
+	if len(refs) == 0 {
+		return nil
+	}
+	out := make([]schemas.Reference, len(refs))
+	for i, r := range refs {
+		out[i] = schemas.Reference(r)
+	}
+	return out
+}
+
+func metadataToBody(m *schemas.Metadata) *metadataBody { return (*metadataBody)(m) }
+
+func metadataFromBody(m *metadataBody) *schemas.Metadata { return (*schemas.Metadata)(m) }
+
+func ruleSetToBody(s *schemas.RuleSet) *ruleSetBody {
+	if s == nil {
+		return nil
+	}
+	list := func(rules []schemas.ContractRule) (out []ruleBody) {
+		for _, r := range rules {
+			out = append(out, ruleBody(r))
+		}
+		return out
+	}
+	return &ruleSetBody{list(s.Migration), list(s.Domain), list(s.Encoding), s.EnableAt}
+}
+
+func ruleSetFromBody(s *ruleSetBody) *schemas.RuleSet {
+	if s == nil {
+		return nil
+	}
+	list := func(rules []ruleBody) (out []schemas.ContractRule) {
+		for _, r := range rules {
+			out = append(out, schemas.ContractRule(r))
+		}
+		return out
+	}
+	return &schemas.RuleSet{Migration: list(s.Migration), Domain: list(s.Domain), Encoding: list(s.Encoding), EnableAt: s.EnableAt}
+}
+
+func configToBody(c Config) *configMembers {
+	out := &configMembers{
+		Normalize: c.Normalize, ValidateFields: c.ValidateFields, ValidateNewSchemas: c.ValidateNewSchemas,
+		ValidateRules: c.ValidateRules, Policy: c.PolicyName,
+	}
+	if c.Level != nil {
+		out.Level = c.Level.String()
+	}
+	if c.VerdictPolicy != nil {
+		out.VerdictPolicy = c.VerdictPolicy.String()
+	}
+	return out
+}
+
+// configFromBody reads members back; an unknown level or policy is an error,
+// since deciding without it would let through what it was set to refuse.
+func configFromBody(m *configMembers) (Config, error) {
+	if m == nil {
+		return Config{}, nil
+	}
+	c := Config{
+		Normalize: m.Normalize, ValidateFields: m.ValidateFields, ValidateNewSchemas: m.ValidateNewSchemas,
+		ValidateRules: m.ValidateRules,
+	}
+	if m.Level != "" {
+		level, err := compat.ParseLevel(m.Level)
+		if err != nil {
+			return Config{}, err
+		}
+		c.Level = &level
+	}
+	if m.Policy != "" {
+		policy, err := compat.ParsePolicy(m.Policy)
+		if err != nil {
+			return Config{}, err
+		}
+		c.Policy, c.PolicyName = &policy, m.Policy
+	}
+	if m.VerdictPolicy != "" {
+		policy, err := compat.ParseVerdictPolicy(m.VerdictPolicy)
+		if err != nil {
+			return Config{}, err
+		}
+		c.VerdictPolicy = &policy
+	}
+	return c, nil
+}

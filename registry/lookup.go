@@ -1,0 +1,325 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// elsewhere lists where a subject is looked for: itself, and for one of the
+// default context the same name in the others, in their order.
+//
+// Source: REST contract 2.4.
+func (s *State) elsewhere(name schemas.Subject) []schemas.Subject {
+	list := []schemas.Subject{name}
+	if name.Context != schemas.DefaultContext || len(s.contexts) < 2 {
+		return list
+	}
+	for _, n := range s.spaces() {
+		if n.name != schemas.DefaultContext {
+			list = append(list, schemas.Subject{Context: n.name, Name: name.Name})
+		}
+	}
+	return list
+}
+
+func badVersion(s schemas.Subject, v schemas.Version) error {
+	return &Error{Code: CodeVersionInvalid, Subject: s, Version: v, Text: fmt.Sprintf("version %d is not valid: a number from 1 to 2147483647, \"latest\" or -1 is expected", int32(v))}
+}
+
+// Version answers one version; schemas.Latest is the highest live one. deleted
+// also finds what is soft-deleted, and numbers that a registration replaced.
+//
+// Errors: CodeVersionInvalid, CodeSubjectUnknown, CodeVersionUnknown.
+func (r *Registry) Version(ctx context.Context, s schemas.Subject, v schemas.Version, deleted bool) (Stored, error) {
+	s = filled(s)
+	if v == 0 || v < schemas.Latest {
+		return Stored{}, badVersion(s, v)
+	}
+	return answer(ctx, r, func(state *State) (Stored, error) { return state.version(s, v, deleted) })
+}
+
+func (s *State) version(name schemas.Subject, number schemas.Version, deleted bool) (Stored, error) {
+	shows := LiveOnly
+	if deleted {
+		shows = WithDeleted
+	}
+	known := false
+	for _, at := range s.elsewhere(name) {
+		u := s.subject(at)
+		if !u.has(shows) {
+			continue
+		}
+		known = true
+		v := u.find(number)
+		if number == schemas.Latest {
+			v = u.latest()
+		}
+		if v != nil && (v.live() || deleted) {
+			return s.stored(u, v), nil
+		}
+	}
+	if !known {
+		return Stored{}, subjectUnknown(name)
+	}
+	return Stored{}, versionUnknown(name, number)
+}
+
+// entryOf finds what an id stands for, and the use that is asked about: nil
+// when any will do.
+//
+// Source: REST contract 4.1, GET /schemas/ids/{id}.
+func (s *State) entryOf(number int32, name *schemas.Subject) (*entry, *subject) {
+	in := schemas.DefaultContext
+	if name != nil {
+		asked := filled(*name)
+		if !asked.IsContext() {
+			for _, at := range s.elsewhere(asked) {
+				n := s.contexts[at.Context]
+				if n == nil {
+					continue
+				}
+				e, u := n.entries[number], n.subjects[at.Name]
+				if e != nil && u.carrying(e, WithDeleted) != nil {
+					return e, u
+				}
+			}
+			if asked.Context != schemas.DefaultContext {
+				return nil, nil
+			}
+		}
+		in = asked.Context
+	}
+	n := s.contexts[in]
+	if n == nil {
+		return nil, nil
+	}
+	return n.entries[number], nil
+}
+
+// place chooses where an entry is used, inside u if that is given: live before
+// deleted, then the smallest subject, then the smallest version.
+func (e *entry) place(u *subject) (*subject, *version) {
+	var at *subject
+	var found *version
+	for _, use := range e.uses {
+		if u != nil && use.subject != u {
+			continue
+		}
+		v := use.subject.find(use.number)
+		if v.live() {
+			return use.subject, v
+		}
+		if found == nil {
+			at, found = use.subject, v
+		}
+	}
+	return at, found
+}
+
+// ByID answers a place where an id is used, by the rules of `subject=` (REST
+// contract 4.1): nil means none was given. Live places come first, then the
+// smallest subject and version.
+//
+// Errors: CodeSchemaUnknown.
+func (r *Registry) ByID(ctx context.Context, number int32, subject *schemas.Subject) (Stored, error) {
+	return answer(ctx, r, func(s *State) (Stored, error) {
+		e, u := s.entryOf(number, subject)
+		if e == nil {
+			return Stored{}, schemaUnknown(strconv.Itoa(int(number)) + " ")
+		}
+		at, v := e.place(u)
+		return s.stored(at, v), nil
+	})
+}
+
+// ByGUID answers the schema with a GUID: default context first, then by name,
+// then the smallest id.
+//
+// Errors: CodeSchemaUnknown.
+func (r *Registry) ByGUID(ctx context.Context, g schemas.GUID) (Stored, error) {
+	return answer(ctx, r, func(s *State) (Stored, error) {
+		var best *entry
+		for e := s.guids[guidKey(g)]; e != nil; e = e.next {
+			if e.guid == g && (best == nil || e.before(best)) {
+				best = e
+			}
+		}
+		if best == nil {
+			return Stored{}, schemaUnknown(g.String() + " ")
+		}
+		at, v := best.place(nil)
+		return s.stored(at, v), nil
+	})
+}
+
+// before orders entries by context, the default one first, then by id.
+func (e *entry) before(o *entry) bool {
+	if e.space == o.space {
+		return e.id < o.id
+	}
+	if e.space.name == schemas.DefaultContext || o.space.name == schemas.DefaultContext {
+		return e.space.name == schemas.DefaultContext
+	}
+	return compareText(string(e.space.name), string(o.space.name)) < 0
+}
+
+// Lookup answers "is this schema registered here?". It stores nothing and works
+// in every mode. q.Version matters only through the managed version property.
+//
+// Errors: CodeSubjectUnknown (soft-deleted ones count only with deleted),
+// CodeSchemaUnknown, CodeSchemaInvalid.
+// Source: REST contract 5.5.
+func (r *Registry) Lookup(ctx context.Context, q Registration, deleted bool) (Stored, error) {
+	q.Subject = filled(q.Subject)
+	if err := q.supported(); err != nil {
+		return Stored{}, err
+	}
+	shows := LiveOnly
+	if deleted {
+		shows = WithDeleted
+	}
+	known := func() (places []schemas.Subject, err error) {
+		return answer(ctx, r, func(s *State) ([]schemas.Subject, error) {
+			var found []schemas.Subject
+			for _, at := range s.elsewhere(q.Subject) {
+				if s.subject(at).has(shows) {
+					found = append(found, at)
+				}
+			}
+			if len(found) == 0 {
+				return nil, subjectUnknown(q.Subject)
+			}
+			return found, nil
+		})
+	}
+	for again := false; ; again = true {
+		places, err := known()
+		if err != nil {
+			return Stored{}, err
+		}
+		for _, at := range places {
+			here := q
+			here.Subject = at
+			found, err := r.lookup(ctx, here, shows)
+			if err != nil || found != nil {
+				return orZero(found), err
+			}
+		}
+		if again || !r.shared {
+			return Stored{}, schemaUnknown("")
+		}
+		if err := r.catchUp(ctx); err != nil {
+			return Stored{}, err
+		}
+	}
+}
+
+func orZero[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// lookup looks under one subject; nil is "not found".
+func (r *Registry) lookup(ctx context.Context, q Registration, shows Deleted) (*Stored, error) {
+	if strings.TrimSpace(q.Source.Text) == "" {
+		return nil, nil
+	}
+	r.mu.RLock()
+	q.Normalize = q.Normalize || isTrue(r.state.configInForce(q.Subject).Normalize)
+	refs, _, err := r.state.pin(q.Subject.Context, q.Source.References, false)
+	r.mu.RUnlock()
+	if err != nil {
+		return nil, err
+	}
+	q.Source.References = refs
+	f, err := r.form(ctx, q.Source, reading{mode: schemas.Stored, in: q.Subject.Context, normalize: q.Normalize})
+	if err != nil {
+		return nil, err
+	}
+	if found, err := r.find(ctx, q.Subject, f, q.Metadata, q.RuleSet, shows, false); found != nil || err != nil {
+		return found, err
+	}
+	// As a registration would, take what the request leaves out from the latest.
+	r.mu.RLock()
+	metadata, rules := q.Metadata, q.RuleSet
+	if v := r.state.subject(q.Subject).latest(); v != nil {
+		metadata, rules = orElse(metadata, v.entry.metadata()), orElse(rules, v.entry.rules())
+	}
+	r.mu.RUnlock()
+	if metadata == q.Metadata && rules == q.RuleSet {
+		return nil, nil
+	}
+	return r.find(ctx, q.Subject, f, metadata, rules, shows, false)
+}
+
+// find looks for a form under one subject, by identity and then by equivalence;
+// latestOnly looks at the latest version alone.
+//
+// Source: REST contract 5.5, steps 1 and 2.
+func (r *Registry) find(ctx context.Context, name schemas.Subject, f *form, metadata *schemas.Metadata, rules *schemas.RuleSet, shows Deleted, latestOnly bool) (*Stored, error) {
+	if found := r.findIdentity(name, f.identity(metadata, rules), shows, latestOnly); found != nil {
+		return found, nil
+	}
+	return r.findEquivalent(ctx, name, f, metadata, rules, shows, latestOnly)
+}
+
+// findIdentity answers the newest version of a subject with an identity.
+func (r *Registry) findIdentity(name schemas.Subject, want *identity, shows Deleted, latestOnly bool) *Stored {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	e := r.state.known(name.Context, want)
+	if e == nil {
+		return nil
+	}
+	u := r.state.subject(name)
+	v := u.carrying(e, shows)
+	if v == nil || latestOnly && v != u.latest() {
+		return nil
+	}
+	found := r.state.stored(u, v)
+	found.ByContent = true
+	return &found
+}
+
+// findEquivalent answers the newest version of a subject that counts as the
+// same inside it.
+func (r *Registry) findEquivalent(ctx context.Context, name schemas.Subject, f *form, metadata *schemas.Metadata, rules *schemas.RuleSet, shows Deleted, latestOnly bool) (*Stored, error) {
+	r.mu.RLock()
+	var candidates []Stored
+	if u := r.state.subject(name); u != nil {
+		for i := len(u.versions) - 1; i >= 0; i-- {
+			v := &u.versions[i]
+			if !v.shows(shows) {
+				continue
+			}
+			e := v.entry
+			if r.state.types[e.kind] == f.source.Type && equivalentReferences(f.source, e.references()) &&
+				equivalentMetadata(metadata, e.metadata(), v.number) && equalRules(rules, e.rules()) {
+				candidates = append(candidates, r.state.stored(u, v))
+			}
+			if latestOnly && v.live() {
+				break
+			}
+		}
+	}
+	r.mu.RUnlock()
+	for i := range candidates {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		old, err := r.form(ctx, candidates[i].Source, reading{mode: schemas.Stored, in: name.Context})
+		if err != nil {
+			continue // what cannot be read is not the same as anything
+		}
+		if f.schema.Equivalent(old.schema) {
+			return &candidates[i], nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,143 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// Mode says what a scope allows.
+type Mode string
+
+// The modes of the wire. ReadOnlyOverride is deprecated there and acts as
+// ReadOnly; Import and Forward are refused until imports are built.
+const (
+	ReadWrite        Mode = "READWRITE"
+	ReadOnly         Mode = "READONLY"
+	ReadOnlyOverride Mode = "READONLY_OVERRIDE"
+	Import           Mode = "IMPORT"
+	Forward          Mode = "FORWARD"
+)
+
+// modeInForce is the mode that a scope ends up with.
+func (s *State) modeInForce(scope schemas.Subject) Mode {
+	for _, at := range chain(scope) {
+		if m, ok := s.modes[at]; ok {
+			return m
+		}
+	}
+	return ReadWrite
+}
+
+// ModeOf answers a scope's own mode.
+func (r *Registry) ModeOf(scope schemas.Subject) (m Mode, ok bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	m, ok = r.state.modes[filled(scope)]
+	return m, ok
+}
+
+// ModeInForce answers the mode that a scope ends up with: its own, else its
+// context's, else the whole registry's, else READWRITE.
+func (r *Registry) ModeInForce(scope schemas.Subject) Mode {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.state.modeInForce(filled(scope))
+}
+
+// SetMode sets a scope's mode. The subject need not exist.
+//
+// Errors: CodeModeInvalid for a text that is no mode, and for FORWARD anywhere
+// but on the whole registry; CodeNotPermitted for IMPORT and FORWARD, which are
+// not supported yet; CodeSubjectInvalid.
+func (r *Registry) SetMode(ctx context.Context, scope schemas.Subject, m Mode, force bool) error {
+	scope = filled(scope)
+	if err := settable(scope); err != nil {
+		return err
+	}
+	switch m {
+	case ReadWrite, ReadOnly, ReadOnlyOverride:
+	case Forward, Import:
+		if m == Forward && scope != registryScope {
+			return &Error{Code: CodeModeInvalid, Subject: scope, Text: "mode FORWARD can be set on the whole registry (:.__GLOBAL:) only"}
+		}
+		return &Error{Code: CodeNotPermitted, Subject: scope, Text: fmt.Sprintf("mode %s is not supported yet: subject '%s' in context '%s' stays in mode %s", m, scope, scope.Context, r.ModeInForce(scope))}
+	default:
+		return &Error{Code: CodeModeInvalid, Subject: scope, Text: fmt.Sprintf("mode %q is none of READWRITE, READONLY, READONLY_OVERRIDE, IMPORT, FORWARD", string(m))}
+	}
+	return r.write(ctx, func() (*decision, error) {
+		r.mu.RLock()
+		defer r.mu.RUnlock()
+		if r.state.modes[scope] == m {
+			return nil, nil
+		}
+		return r.state.remode([]schemas.Subject{scope}, m), nil
+	})
+}
+
+// ClearMode removes a scope's mode and answers what it was. recursive, on a
+// context, also removes the modes of its subjects, and a scope without a mode
+// is then no error: the answer is empty. The global mode without one set is
+// READWRITE.
+//
+// Errors: CodeSubjectUnknown when the scope has none, CodeSubjectInvalid.
+func (r *Registry) ClearMode(ctx context.Context, scope schemas.Subject, recursive bool) (Mode, error) {
+	scope = filled(scope)
+	if err := settable(scope); err != nil {
+		return "", err
+	}
+	var before Mode
+	err := r.write(ctx, func() (*decision, error) {
+		r.mu.RLock()
+		defer r.mu.RUnlock()
+		var had bool
+		before, had = r.state.modes[scope]
+		var scopes []schemas.Subject
+		if had {
+			scopes = append(scopes, scope)
+		}
+		if recursive && scope.IsContext() {
+			for _, s := range slices.SortedFunc(maps.Keys(r.state.modes), func(a, b schemas.Subject) int { return compareText(a.String(), b.String()) }) {
+				if s.Context == scope.Context && s != scope {
+					scopes = append(scopes, s)
+				}
+			}
+		}
+		switch {
+		case !had && scope == globalScope:
+			before = ReadWrite
+		case !had && !recursive:
+			return nil, &Error{Code: CodeSubjectUnknown, Subject: scope, Text: fmt.Sprintf("subject '%s' has no mode of its own", scope)}
+		}
+		if len(scopes) == 0 {
+			return nil, nil
+		}
+		return r.state.remode(scopes, ""), nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return before, nil
+}
+
+// remode decides that scopes have mode m, or none when m is empty.
+func (s *State) remode(scopes []schemas.Subject, m Mode) *decision {
+	d := s.decide(key{about: settings})
+	kind := KindModeSet
+	if m == "" {
+		kind = KindModeCleared
+	}
+	events := make([]Event, len(scopes))
+	for i, scope := range scopes {
+		events[i] = d.by(kind, modeBody{V: bodyVersion, Context: scope.Context, Subject: scope.Name, Before: s.modes[scope], After: m})
+	}
+	d.build = func(b *batch) error {
+		b.add(events...)
+		b.touch(key{about: settings})
+		return nil
+	}
+	return d
+}

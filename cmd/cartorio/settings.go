@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"gopkg.in/yaml.v3"
 
+	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas"
 )
 
@@ -311,6 +312,9 @@ func (c *config) declare(list *yaml.Node) {
 			case "file":
 				file = filepath.ToSlash(filepath.Clean(filepath.Join(filepath.Dir(c.file), filepath.FromSlash(value.Value))))
 			case "level":
+				if _, err := compat.ParseLevel(value.Value); err != nil {
+					c.complain(value, "subjects: %v", err)
+				}
 				d.level = value.Value
 			case "type":
 				kind, err := schemas.ParseType(value.Value)

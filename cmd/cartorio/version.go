@@ -1,8 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -68,21 +68,11 @@ func (a *app) versionCommand() *cobra.Command {
 				}
 				return nil
 			case "json":
-				return a.printJSON(b)
+				return a.write("", func(w io.Writer, _ bool) error { return writeJSON(w, b) })
 			}
 			return failf(exitUsage, "--format %q is neither text nor json", format)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
 	return cmd
-}
-
-func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		return failf(exitNotCompared, "writing the answer: %w", err)
-	}
-	return nil
 }

@@ -87,8 +87,14 @@ func (s Spec) String() string {
 	return "git:" + text
 }
 
-// ErrNoPath says that the commit is there and the path in it is not.
-var ErrNoPath = fmt.Errorf("path does not exist at that commit: %w", fs.ErrNotExist)
+// ErrNoPath says that the commit is there and the path in it is not. It is an
+// fs.ErrNotExist.
+var ErrNoPath error = noPath{}
+
+type noPath struct{}
+
+func (noPath) Error() string        { return "that commit has no such path" }
+func (noPath) Is(target error) bool { return target == fs.ErrNotExist }
 
 // MissingError says that a commit is not in this clone. Command fetches it; it
 // is empty when fetching cannot help: no remote is known, or history is whole.

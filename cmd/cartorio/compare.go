@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/compat/checkers"
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/folder"
+)
+
+func allCheckers() []compat.Checker { return checkers.All() }
+
+// result is what became of one pair of files.
+type result struct {
+	pair   folder.Pairing
+	report compat.Report
+	// broken is what kept the pair from being compared, and where it stands.
+	broken error
+	where  string
+}
+
+// compareSides compares every pair, in order of path. Pairs are independent, so
+// they share the processors; the order of the answers does not depend on it.
+func compareSides(ctx context.Context, head, base *side, q compat.Question, subjects map[string]declared, p *progress) []result {
+	pairs := folder.Pair(base.folder, head.folder)
+	if head.file != "" && base.file != "" {
+		pairs = onePair(pairs)
+	}
+	levels := map[schemas.Subject]compat.Level{}
+	for _, d := range subjects {
+		// The configuration was read, so its levels are good ones.
+		if level, err := compat.ParseLevel(d.level); err == nil {
+			levels[schemas.ParseSubject(d.name)] = level
+		}
+	}
+	p.total(len(pairs))
+	out := make([]result, len(pairs))
+	var wg sync.WaitGroup
+	next := make(chan int)
+	var once sync.Once
+	var caught any
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := range next {
+				func() {
+					// A panic belongs to run, which knows how to report it.
+					defer func() {
+						if v := recover(); v != nil {
+							once.Do(func() { caught = v })
+						}
+					}()
+					out[i] = comparePair(ctx, head, base, pairs[i], q, levels)
+					p.add()
+				}()
+			}
+		})
+	}
+	for i := range pairs {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	if caught != nil {
+		panic(caught)
+	}
+	return out
+}
+
+// onePair takes two single files as each other whatever their names.
+func onePair(pairs []folder.Pairing) []folder.Pairing {
+	var one folder.Pairing
+	for _, p := range pairs {
+		if p.Old != nil {
+			one.Old = p.Old
+		}
+		if p.New != nil {
+			one.New = p.New
+		}
+	}
+	return []folder.Pairing{one}
+}
+
+func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q compat.Question, levels map[schemas.Subject]compat.Level) result {
+	r := result{pair: p}
+	entry := p.New
+	if entry == nil {
+		entry = p.Old
+	}
+	q.Subject = entry.Subject.String()
+	if level, ok := levels[entry.Subject]; ok {
+		q.Level = level
+	}
+	if p.New != nil {
+		q.Label = head.show(p.New.Path)
+	}
+	if p.Err != nil {
+		return r.refuse(q, base, p.Err, "")
+	}
+	if p.New == nil {
+		return r.conclude(q, base.show(p.Old.Path), removed(head, base, p.Old))
+	}
+	next, err := head.parse(ctx, p.New, schemas.New, nil)
+	if err != nil {
+		return r.refuse(q, base, err, q.Label)
+	}
+	if p.Old == nil {
+		return r.conclude(q, "", added(head, p.New))
+	}
+	// What was once accepted is read without the rules that came later.
+	old, err := base.parse(ctx, p.Old, schemas.Stored, nil)
+	if err != nil {
+		return r.refuse(q, base, err, base.show(p.Old.Path))
+	}
+	q.Next = next
+	q.History = []compat.Old{{Label: base.show(p.Old.Path), Schema: old}}
+	r.report = compat.Check(q)
+	if q.Level == compat.None {
+		// NONE asks nothing; the pair is told all the same.
+		r.report.Compared = []compat.Comparison{{Old: q.History[0], Verdict: compat.Compatible}}
+	}
+	if p.Moved() {
+		list := append(r.report.Compared[0].Findings, moved(base, p))
+		slices.SortStableFunc(list, func(a, b compat.Finding) int { return rank(a.Severity) - rank(b.Severity) })
+		r.report.Compared[0].Findings = list
+	}
+	for i := range r.report.Compared {
+		for j := range r.report.Compared[i].Findings {
+			f := &r.report.Compared[i].Findings[j]
+			f.Base.Label, f.Base.File = base.label, base.show(p.Old.Path)
+			f.Head.Label, f.Head.File = head.label, head.show(p.New.Path)
+		}
+	}
+	return r
+}
+
+// refuse makes the report of a pair that could not be compared.
+func (r result) refuse(q compat.Question, base *side, why error, where string) result {
+	r.broken, r.where = why, where
+	c := compat.Comparison{Verdict: compat.NotChecked, Reason: why.Error()}
+	if r.pair.Old != nil {
+		c.Old.Label = base.show(r.pair.Old.Path)
+	}
+	if where == c.Old.Label && where != "" {
+		c.Reason = "the base: " + c.Reason
+	}
+	r.report = compat.Report{
+		Subject: q.Subject, Label: q.Label, Format: r.format(), Level: q.Level, Policy: q.Policy, VerdictPolicy: q.VerdictPolicy,
+		NotChecked: true, Compared: []compat.Comparison{c},
+	}
+	return r
+}
+
+// conclude makes the report of a schema that stands on one side only.
+func (r result) conclude(q compat.Question, old string, f compat.Finding) result {
+	f.Subject, f.Format = q.Subject, r.format()
+	f.Fingerprint = fingerprint(f)
+	r.report = compat.Report{
+		Subject: q.Subject, Label: q.Label, Format: r.format(), Level: q.Level, Policy: q.Policy, VerdictPolicy: q.VerdictPolicy,
+		Compatible: true,
+		Compared:   []compat.Comparison{{Old: compat.Old{Label: old}, Verdict: compat.Compatible, Findings: []compat.Finding{f}}},
+	}
+	return r
+}
+
+func (r result) format() schemas.Type {
+	if r.pair.New != nil {
+		return r.pair.New.Source.Type
+	}
+	return r.pair.Old.Source.Type
+}
+
+// The rules about whole files; their text is here because only files have them.
+const (
+	ruleAdded   = "schema.added"
+	ruleRemoved = "schema.removed"
+	ruleMoved   = "schema.moved"
+)
+
+func added(head *side, e *folder.Entry) compat.Finding {
+	return compat.Finding{
+		Rule: ruleAdded, Aliases: []string{}, Severity: compat.Note, Direction: "both", Path: name(e),
+		Head:    compat.Location{Label: head.label, File: head.show(e.Path), Line: 1, Column: 1},
+		Message: "the schema is new",
+		Why:     "nothing was written with it before, so nothing can break",
+	}
+}
+
+func removed(head, base *side, e *folder.Entry) compat.Finding {
+	return compat.Finding{
+		Rule: ruleRemoved, Aliases: []string{}, Severity: compat.Risk, Direction: "both", Path: name(e),
+		Base:    compat.Location{Label: base.label, File: base.show(e.Path), Line: 1, Column: 1},
+		Head:    compat.Location{Label: head.label},
+		Message: "the schema was removed",
+		Why:     "messages written with it may still be under way, and a consumer that starts without it cannot read them",
+		Fix:     "keep the file until no queue or topic holds such messages; the registry keeps its versions in any case",
+	}
+}
+
+func moved(base *side, p folder.Pairing) compat.Finding {
+	f := compat.Finding{
+		Rule: ruleMoved, Aliases: []string{}, Severity: compat.Note, Direction: "both", Path: name(p.New),
+		Subject: p.New.Subject.String(), Format: p.New.Source.Type,
+		Base:    compat.Location{Line: 1, Column: 1},
+		Head:    compat.Location{Line: 1, Column: 1},
+		Message: "the file was " + base.show(p.Old.Path),
+	}
+	if p.New.Subject != p.Old.Subject {
+		f.Why = "its subject was " + p.Old.Subject.String() + " and is now " + p.New.Subject.String() + ", which starts a history of its own in a registry"
+		f.Severity = compat.Risk
+		f.Fix = "declare the subject in cartorio.yaml, or keep the path"
+	}
+	f.Fingerprint = fingerprint(f)
+	return f
+}
+
+// rank puts what refuses first, as compat does.
+func rank(s compat.Severity) int {
+	return slices.Index([]compat.Severity{compat.SeverityBreaking, compat.Risk, compat.Note}, s)
+}
+
+// name is what a file is known by, else its path.
+func name(e *folder.Entry) string {
+	if len(e.Names) > 0 {
+		return e.Names[0]
+	}
+	return e.Path
+}
+
+// fingerprint is made as compat makes those of changes: of what the finding is
+// about, with no place and no wording.
+func fingerprint(f compat.Finding) string {
+	h := sha256.New()
+	for _, part := range []string{string(f.Format), f.Subject, f.Rule, f.Path, "", ""} {
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}

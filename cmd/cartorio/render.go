@@ -1,0 +1,246 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// writeJSON prints a document: indented, <, > and & as they are.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// The colours of the severities, as SGR codes.
+const (
+	red    = "1;31"
+	yellow = "33"
+	blue   = "34"
+	green  = "32"
+	dim    = "2"
+	bold   = "1"
+)
+
+func colourOf(s compat.Severity) string {
+	switch s {
+	case compat.SeverityBreaking:
+		return red
+	case compat.Risk:
+		return yellow
+	}
+	return blue
+}
+
+// text prints a document for people: one line for each finding, in the form
+// "file:line:column: severity: rule: message" that editors understand, what
+// helps below it, and one line of counts at the end.
+type text struct {
+	b       strings.Builder
+	colours bool
+}
+
+func renderText(w io.Writer, colours bool, doc compat.Document, results []result, against string) error {
+	t := &text{colours: colours}
+	for _, r := range results {
+		for _, c := range r.report.Compared {
+			if c.Verdict == compat.NotChecked {
+				t.notChecked(r, c)
+			}
+			for _, f := range c.Findings {
+				t.finding(f)
+			}
+		}
+	}
+	t.summary(doc, results, against)
+	_, err := io.WriteString(w, t.b.String())
+	return err
+}
+
+func (t *text) paint(code, text string) string { return paint(t.colours, code, text) }
+
+// notChecked prints why a pair was not compared, one line for each thing that
+// is wrong with a text.
+func (t *text) notChecked(r result, c compat.Comparison) {
+	where := orWord(r.where, orWord(r.report.Label, c.Old.Label))
+	head := t.paint(red, "not checked") + ": "
+	var list schemas.SyntaxErrors
+	if r.broken != nil && errors.As(r.broken, &list) {
+		for _, one := range list {
+			at := where
+			if one.Position.Line > 0 {
+				at += fmt.Sprintf(":%d:%d", one.Position.Line, one.Position.Column)
+			}
+			one.Position = schemas.Position{}
+			fmt.Fprintf(&t.b, "%s: %s%s\n", t.paint(bold, at), head, plain(one.Error()))
+		}
+		return
+	}
+	fmt.Fprintf(&t.b, "%s: %s%s\n", t.paint(bold, where), head, plain(c.Reason))
+}
+
+func (t *text) finding(f compat.Finding) {
+	severity := t.paint(colourOf(f.Severity), string(f.Severity))
+	if f.Accepted != nil {
+		severity = t.paint(dim, "accepted")
+	}
+	fmt.Fprintf(&t.b, "%s: %s: %s: %s\n", t.paint(bold, place(f)), severity, f.Rule, plain(f.Message))
+	if f.Accepted != nil {
+		until := ""
+		if f.Accepted.Until != "" {
+			until = ", until " + f.Accepted.Until
+		}
+		t.line("accepted", fmt.Sprintf("%s (%s%s)", f.Accepted.Reason, f.Accepted.Owner, until))
+	}
+	if f.Severity == compat.Note {
+		return
+	}
+	if f.Path != "" {
+		t.line("path", f.Path)
+	}
+	switch f.Direction {
+	case "backward":
+		t.line("direction", "backward: the new schema reads what the old one wrote")
+	case "forward":
+		t.line("direction", "forward: the old schema reads what the new one wrote")
+	case "both":
+		t.line("direction", "both")
+	}
+	t.line("why", f.Why)
+	t.line("fix", f.Fix)
+	if w := f.Witness; w != nil {
+		text := strings.TrimSpace(w.Message + " " + w.Value)
+		if w.Value == "" {
+			text += "bytes " + w.Hex
+		}
+		t.line("witness", fmt.Sprintf("%s, written with the %s schema, fails under the %s one: %s", text, w.Writer, w.Reader, w.Text))
+		if w.Value != "" && w.Hex != "" && f.Format != schemas.JSON {
+			t.line("bytes", w.Hex)
+		}
+	}
+	if f.Base.File != "" && f.Head.File != "" && f.Head.Line > 0 {
+		t.line("base", located(f.Base))
+	}
+	if len(f.Aliases) > 0 {
+		t.line("also called", strings.Join(f.Aliases, ", "))
+	}
+	t.line("fingerprint", f.Fingerprint)
+}
+
+// line prints one detail; long texts stay on one line so that they can be
+// searched for.
+func (t *text) line(label, value string) {
+	if value == "" {
+		return
+	}
+	fmt.Fprintf(&t.b, "    %s %s\n", t.paint(dim, fmt.Sprintf("%-11s", label)), plain(value))
+}
+
+// summary prints the counts, those that are not zero.
+func (t *text) summary(doc compat.Document, results []result, against string) {
+	fresh, gone := 0, 0
+	for _, r := range results {
+		switch {
+		case r.pair.Err != nil || r.broken != nil:
+		case r.pair.Old == nil:
+			fresh++
+		case r.pair.New == nil:
+			gone++
+		}
+	}
+	s := doc.Summary
+	if t.b.Len() > 0 {
+		t.b.WriteByte('\n')
+	}
+	verdict := t.paint(green, "compatible")
+	switch doc.Verdict {
+	case compat.Breaking:
+		verdict = t.paint(red, "breaking")
+	case compat.NotChecked:
+		verdict = t.paint(red, "not checked")
+	}
+	fmt.Fprintf(&t.b, "%s: %s with %s", verdict, plural(s.Compared-fresh-gone-s.NotChecked, "schema compared", "schemas compared"), plain(against))
+	for _, part := range []struct {
+		n    int
+		word string
+	}{{fresh, "new"}, {gone, "removed"}, {s.Breaking, "breaking"}, {s.NotChecked, "not checked"}} {
+		if part.n > 0 {
+			fmt.Fprintf(&t.b, ", %d %s", part.n, part.word)
+		}
+	}
+	separator := "; "
+	for _, part := range []struct {
+		n         int
+		one, many string
+	}{{s.Breaks, "break", "breaks"}, {s.Risks, "risk", "risks"}, {s.Notes, "note", "notes"}, {s.Accepted, "accepted", "accepted"}} {
+		if part.n > 0 {
+			t.b.WriteString(separator + plural(part.n, part.one, part.many))
+			separator = ", "
+		}
+	}
+	t.b.WriteByte('\n')
+}
+
+// place is where a finding is shown: in the head, or in the base when the head
+// has no such file.
+func place(f compat.Finding) string {
+	if f.Head.File == "" {
+		return located(f.Base)
+	}
+	return located(f.Head)
+}
+
+func located(l compat.Location) string {
+	at := plain(l.File)
+	if l.Line > 0 {
+		at += fmt.Sprintf(":%d:%d", l.Line, l.Column)
+	}
+	return at
+}
+
+// plain keeps a text from a schema or a file name from steering the terminal or
+// breaking the line.
+func plain(s string) string {
+	if !strings.ContainsFunc(s, steers) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case steers(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// steers tells the control characters and those that turn the direction of
+// writing.
+func steers(r rune) bool {
+	return r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x2028 || r == 0x2029
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func dirOf(file string) string { return filepath.Dir(file) }

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/gitfs"
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/folder"
+	"github.com/cartorio-registry/cartorio/schemas/formats"
+)
+
+// reading says how a side of a comparison, or what is to be registered, is read.
+type reading struct {
+	root             string // folder in which references are found; "" means the argument itself
+	naming           folder.Naming
+	include, exclude []string
+	declared         map[string]declared // by path as seen from here
+}
+
+// side is one tree that was read.
+type side struct {
+	label  string // what the user wrote
+	folder *folder.Folder
+	// file is set when the side is one file: its path in the tree.
+	file string
+	// prefix stands before a path of the tree when it is shown.
+	prefix string
+	close  func()
+
+	root  string   // folder on disk
+	under []string // what was asked of the root, when not all
+}
+
+// show is how a file of the side is named to people.
+func (s *side) show(p string) string {
+	if scheme, dir, ok := strings.Cut(s.prefix, "\x00"); ok {
+		return scheme + path.Join(dir, p)
+	}
+	return path.Join(s.prefix, p)
+}
+
+// openDisk reads a file or folder of the disk.
+func openDisk(ctx context.Context, arg string, r reading) (*side, error) {
+	info, err := os.Stat(arg)
+	if err != nil {
+		return nil, failf(exitNotCompared, "reading %s: %w", arg, bare(err))
+	}
+	s := &side{label: arg, root: arg, close: func() {}}
+	isFile := !info.IsDir()
+	switch {
+	case r.root != "":
+		rel, err := filepath.Rel(r.root, arg)
+		if err != nil || !filepath.IsLocal(rel) {
+			return nil, failf(exitUsage, "reading %s: it does not lie under --root %s", arg, r.root)
+		}
+		s.root = r.root
+		if rel != "." {
+			s.under = []string{filepath.ToSlash(rel)}
+		}
+	case isFile:
+		s.root = filepath.Dir(arg)
+		s.under = []string{filepath.Base(arg)}
+	}
+	if isFile {
+		s.file = s.under[0]
+	}
+	s.prefix = filepath.ToSlash(filepath.Clean(s.root))
+	root, err := os.OpenRoot(s.root)
+	if err != nil {
+		return nil, failf(exitNotCompared, "reading %s: %w", s.root, bare(err))
+	}
+	s.close = func() { _ = root.Close() }
+	if err := s.read(ctx, root.FS(), r, r.declaredUnder(s.root)); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// openGit reads the folder or file that spec names; without a path, what head
+// names on the disk, at that commit. head is nil when the git side is the head.
+func openGit(ctx context.Context, spec gitfs.Spec, head *side, allowEmpty bool, r reading) (*side, error) {
+	at := ""
+	s := &side{label: spec.String(), close: func() {}}
+	switch {
+	case head != nil:
+		at = head.root
+		if !spec.HasPath {
+			s.under, s.file = head.under, head.file
+		}
+	case r.root != "":
+		at = r.root
+	}
+	repository, err := gitfs.Find(ctx, at)
+	if err != nil {
+		return nil, fail(exitNotCompared, err)
+	}
+	commit, err := repository.Commit(ctx, spec)
+	if err != nil {
+		return nil, fail(exitNotCompared, err)
+	}
+	dir := repository.Prefix
+	if spec.HasPath {
+		dir = spec.Path
+	}
+	s.root, s.prefix = at, gitfs.Spec{Ref: spec.Ref, MergeBase: spec.MergeBase}.String()+":\x00"+dir
+	tree, file, err := repository.Open(ctx, commit, dir)
+	if err == nil {
+		s.close = func() { _ = tree.Close() }
+		if file != "" {
+			s.file, s.under = file, []string{file}
+			s.prefix = strings.TrimSuffix(s.prefix, dir) + path.Dir(dir)
+		}
+		for _, u := range s.under {
+			if _, statErr := fs.Stat(tree, u); statErr != nil && err == nil {
+				dir, err = path.Join(dir, u), fmt.Errorf("reading %s at %s: %w", path.Join(dir, u), spec, gitfs.ErrNoPath)
+			}
+		}
+	}
+	if err == nil {
+		declared := r.declaredUnder(at)
+		if spec.HasPath {
+			declared = nil
+		}
+		if err := s.read(ctx, tree, r, declared); err != nil {
+			s.close()
+			return nil, err
+		}
+		return s, nil
+	}
+	s.close()
+	if !errors.Is(err, gitfs.ErrNoPath) {
+		return nil, fail(exitNotCompared, err)
+	}
+	if !allowEmpty {
+		added, addedErr := repository.Added(ctx, commit, dir)
+		if addedErr != nil {
+			return nil, fail(exitNotCompared, addedErr)
+		}
+		if !added {
+			return nil, failf(exitNotCompared, "%w, and no commit since then added it: check the spelling, or say --allow-empty-base", err)
+		}
+	}
+	return s.empty(ctx)
+}
+
+// empty is a side without any schema.
+func (s *side) empty(ctx context.Context) (*side, error) {
+	s.close = func() {}
+	s.under, s.file = nil, ""
+	f, err := folder.Open(ctx, nil, folder.Options{Formats: formats.All, Only: []string{}})
+	if err != nil {
+		return nil, fail(exitNotCompared, err)
+	}
+	s.folder = f
+	return s, nil
+}
+
+// read opens the tree. A single file is read alone at first: the folder around
+// it may be anything, and matters only when the file refers to something.
+func (s *side) read(ctx context.Context, fsys fs.FS, r reading, declared map[string]folder.Declaration) error {
+	o := folder.Options{
+		Formats: formats.All, Naming: r.naming, Include: r.include, Exclude: r.exclude, Declared: declared,
+		Only: nil, Under: s.under,
+	}
+	if s.file != "" {
+		o.Only = []string{s.file}
+	}
+	f, err := folder.Open(ctx, fsys, o)
+	if err == nil && s.file != "" && len(f.Entries) == 1 && len(f.Entries[0].Missing) > 0 {
+		o.Only = nil
+		f, err = folder.Open(ctx, fsys, o)
+	}
+	if err != nil {
+		return failf(exitNotCompared, "%s: %w", s.label, err)
+	}
+	s.folder = f
+	return nil
+}
+
+// declaredUnder gives the declarations whose files lie under root.
+func (r reading) declaredUnder(root string) map[string]folder.Declaration {
+	out := map[string]folder.Declaration{}
+	for file, d := range r.declared {
+		rel, err := filepath.Rel(orWord(root, "."), filepath.FromSlash(file))
+		if err == nil && filepath.IsLocal(rel) {
+			out[filepath.ToSlash(rel)] = folder.Declaration{Subject: d.name, Type: d.kind}
+		}
+	}
+	return out
+}
+
+// parse reads an entry as a schema. Its references come from the same tree.
+//
+// Errors: whatever is wrong with the file, ready to be shown.
+func (s *side) parse(ctx context.Context, e *folder.Entry, mode schemas.Mode, beside schemas.Resolver) (schemas.Schema, error) {
+	if e.Err != nil {
+		if errors.Is(e.Err, folder.ErrNoChecker) {
+			return nil, fmt.Errorf("%w: compare it by other means, and leave it out with --exclude-path '%s'", e.Err, "**/*"+path.Ext(e.Path))
+		}
+		return nil, e.Err
+	}
+	if len(e.Missing) > 0 && beside == nil {
+		return nil, fmt.Errorf("it needs %s, which no schema under %s defines: add the file, or read a larger folder", strings.Join(e.Missing, ", "), s.show("."))
+	}
+	format, ok := formats.Named(e.Source.Type)
+	if !ok {
+		return nil, fmt.Errorf("type %s is not part of this binary", e.Source.Type)
+	}
+	resolver := schemas.Resolver(s.folder)
+	if beside != nil {
+		resolver = either{s.folder, beside}
+	}
+	return format.Parse(ctx, e.Source, resolver, schemas.ParseOptions{Mode: mode, From: e.Subject.Context})
+}
+
+// either asks one resolver and then the other.
+type either struct{ first, second schemas.Resolver }
+
+func (e either) Resolve(ctx context.Context, in schemas.Context, ref schemas.Reference) (schemas.Resolved, error) {
+	got, err := e.first.Resolve(ctx, in, ref)
+	if errors.Is(err, schemas.ErrSubjectUnknown) || errors.Is(err, schemas.ErrVersionUnknown) {
+		return e.second.Resolve(ctx, in, ref)
+	}
+	return got, err
+}
+
+// bare drops the operation and path that an os error repeats.
+func bare(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

@@ -73,3 +73,40 @@ func (s *Schema) Names() []string {
 
 // Weight estimates the bytes that the parsed form holds.
 func (s *Schema) Weight() int { return s.weight }
+
+// weigh estimates what the parsed form holds: the text and what was made of it,
+// and the nodes of the graph with room for the compiled reading.
+func (s *Schema) weigh() {
+	const perType, perNamed, perField, perAttribute = 200, 350, 220, 120
+	s.weight = 1000 + len(s.source.Text) + len(s.canonical)
+	seen := map[*Named]bool{}
+	documents := map[*document]bool{s.root.doc: true}
+	var walk func(t *Type)
+	walk = func(t *Type) {
+		s.weight += perType + perAttribute*len(t.Attributes)
+		switch t.Kind {
+		case Array, Map:
+			walk(t.Items)
+		case Union:
+			for _, b := range t.Branches {
+				walk(b)
+			}
+		case Record, Enum, Fixed:
+			n := t.Named
+			if seen[n] {
+				return
+			}
+			seen[n] = true
+			if !documents[n.doc] { // a referenced text is held by its nodes
+				documents[n.doc] = true
+				s.weight += len(n.doc.text)
+			}
+			s.weight += perNamed + 50*(len(n.Symbols)+len(n.Aliases)) + perAttribute*len(n.Attributes)
+			for _, f := range n.Fields {
+				s.weight += perField + perAttribute*len(f.Attributes)
+				walk(f.Type)
+			}
+		}
+	}
+	walk(s.root)
+}

@@ -17,7 +17,7 @@ type walk struct {
 	o        schemas.ReadOptions
 	steps    int
 	skipping int // inside values that only the writer has
-	path     []string
+	path     []token
 	endless  map[*Named]bool
 	fill     filler
 	out      schemas.Reading
@@ -26,7 +26,11 @@ type walk struct {
 func (p *program) walk(b []byte, o schemas.ReadOptions) schemas.Reading {
 	w := walk{b: b, o: o, steps: o.Steps, endless: p.endless}
 	if w.steps == 0 {
+		// A value takes memory for every step, an explanation takes none.
 		w.steps = 1<<16 + 64*len(b)
+		if o.Value {
+			w.steps = 1<<16 + 8*len(b)
+		}
 	}
 	w.fill = filler{left: &w.steps}
 	n := p.nodes()
@@ -41,16 +45,30 @@ func (p *program) walk(b []byte, o schemas.ReadOptions) schemas.Reading {
 	return w.out
 }
 
+// token is one step of the way to a value: a field, an item, or a key, which is
+// a part of the payload until it has to be told.
+type token struct {
+	field string
+	key   []byte
+	index int // where neither is set
+}
+
 // pointer spells the way; long map keys are cut.
 func (w *walk) pointer() schemas.Pointer {
 	const most = 200
 	var p []byte
-	for _, token := range w.path {
+	for _, t := range w.path {
 		p = append(p, '/')
-		if len(token) > most {
-			token = strings.ToValidUTF8(token[:most], "") + "…"
+		switch {
+		case t.field != "":
+			p = appendToken(p, t.field)
+		case t.key == nil:
+			p = appendToken(p, index(t.index))
+		case len(t.key) > most:
+			p = appendToken(p, strings.ToValidUTF8(string(t.key[:most]), "")+"…")
+		default:
+			p = appendToken(p, string(t.key))
 		}
-		p = appendToken(p, token)
 	}
 	return schemas.Pointer(p)
 }
@@ -143,7 +161,7 @@ func (w *walk) record(n *node, depth int) (any, bool) {
 		out = make(map[string]any, len(n.fields)+len(n.absent))
 	}
 	for _, f := range n.fields {
-		w.path = append(w.path, f.writer.Name)
+		w.path = append(w.path, token{field: f.writer.Name})
 		if f.reader == nil {
 			w.skipping++
 		}
@@ -207,7 +225,10 @@ func (w *walk) enough(n *node, count int64, start int) bool {
 
 func (w *walk) array(n *node, depth int) (any, bool) {
 	build := w.building()
-	out := []any{}
+	var out []any
+	if build {
+		out = []any{}
+	}
 	for at := 0; ; {
 		start := w.pos
 		count, end, ok := w.counts(n)
@@ -222,7 +243,7 @@ func (w *walk) array(n *node, depth int) (any, bool) {
 			return nil, false
 		}
 		for ; count > 0; count-- {
-			w.path = append(w.path, index(at))
+			w.path = append(w.path, token{index: at})
 			value, ok := w.value(n.items, depth)
 			if !ok {
 				return nil, false
@@ -245,7 +266,10 @@ func (w *walk) noWidth(t *Type) bool {
 
 func (w *walk) mapping(n *node, depth int) (any, bool) {
 	build := w.building()
-	out := map[string]any{}
+	var out map[string]any
+	if build {
+		out = map[string]any{}
+	}
 	for {
 		start := w.pos
 		count, end, ok := w.counts(n)
@@ -263,7 +287,7 @@ func (w *walk) mapping(n *node, depth int) (any, bool) {
 			if !ok {
 				return nil, false
 			}
-			w.path = append(w.path, string(key))
+			w.path = append(w.path, token{key: key})
 			value, ok := w.value(n.items, depth)
 			if !ok {
 				return nil, false
@@ -354,12 +378,18 @@ func (w *walk) scalar(n *node, start int) (any, bool) {
 			return w.truncated(n, 4)
 		}
 		w.pos += 4
+		if !w.building() {
+			return nil, true
+		}
 		return float64(readFloat(w.b, start)), true
 	case Double:
 		if left < 8 {
 			return w.truncated(n, 8)
 		}
 		w.pos += 8
+		if !w.building() {
+			return nil, true
+		}
 		return readDouble(w.b, start), true
 	case Fixed:
 		size := n.writer.Named.Size
@@ -375,9 +405,11 @@ func (w *walk) scalar(n *node, start int) (any, bool) {
 		}
 		if !utf8.Valid(b) {
 			w.lose(schemas.Altered, n, "bytes that are not UTF-8 are read as a text with replacement characters")
-			return strings.ToValidUTF8(string(b), "\uFFFD"), true
 		}
-		return string(b), true
+		if !w.building() {
+			return nil, true
+		}
+		return strings.ToValidUTF8(string(b), "\uFFFD"), true
 	case String:
 		b, ok := w.text(n, "a string")
 		if !ok || n.reader.Kind == Bytes {
@@ -403,19 +435,28 @@ func (w *walk) keep(b []byte) any {
 
 // number turns an int or long into what the reader has.
 func (w *walk) number(n *node, i int64) any {
+	build := w.building()
 	switch n.reader.Kind {
 	case Float:
-		if f := float32(i); !exactFloat(i) {
-			w.lose(schemas.AlteredOutOfRange, n, fmt.Sprintf("%d is read as %s", i, shortFloat(float64(f))))
+		if !exactFloat(i) {
+			w.lose(schemas.AlteredOutOfRange, n, fmt.Sprintf("%d is read as %s", i, shortFloat(float64(float32(i)))))
 		}
-		return float64(float32(i))
+		if build {
+			return float64(float32(i))
+		}
 	case Double:
 		if !exactDouble(i) {
 			w.lose(schemas.AlteredOutOfRange, n, fmt.Sprintf("%d is read as %s", i, shortFloat(float64(i))))
 		}
-		return float64(i)
+		if build {
+			return float64(i)
+		}
+	default:
+		if build {
+			return i
+		}
 	}
-	return i
+	return nil
 }
 
 // shortFloat spells a float that came from an integer, digit for digit.
@@ -437,6 +478,9 @@ func (w *walk) symbol(n *node, start int) (any, bool) {
 	}
 	w.pos = pos
 	if n.symbols == nil || n.symbols[i] >= 0 {
+		if !w.building() {
+			return nil, true
+		}
 		return symbols[i], true
 	}
 	reader := n.reader.Named

@@ -2,29 +2,61 @@
 //
 // It answers as the reference registry would ([Checker].Reference): a port of
 // that registry's rules, quirks included, in its own types and paths. What
-// happens to data (Truth) is not decided here yet: it says Unchecked.
+// happens to data (Truth) is not decided here yet: every answer is Unchecked,
+// which no policy takes for a yes.
+//
+// The port compares classes (see class.go), not keywords: a schema is first put
+// into one of a few classes, and only classes of one kind are compared further.
 package jsonschema
 
 import (
-	"errors"
+	"fmt"
 
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
 )
 
 // Checker compares JSON Schemas.
 var Checker = compat.Checker{
 	Format:        schemas.JSON,
 	Reference:     reference,
-	Truth:         truth,
+	Message:       message,
 	SameWhenEqual: true,
 }
 
-func reference(schemas.Schema, schemas.Schema, compat.Policy, compat.Budget) ([]compat.Difference, error) {
-	return nil, errors.New("JSON Schema comparison: not built yet")
+// reference is the reference registry's answer: what would stop, or change, a
+// reader on reader that meets data of writer.
+//
+// Errors: compat.ErrNotChecked (wrapped) for a schema of another format, one
+// that was stored unchecked and does not hold together, or a pair that takes
+// more steps than the budget.
+//
+// Source: JSON Schema specification 2.2 to 2.4.
+func reference(reader, writer schemas.Schema, policy compat.Policy, budget compat.Budget) ([]compat.Difference, error) {
+	old, err := checkable(writer, "writer")
+	if err != nil {
+		return nil, err
+	}
+	next, err := checkable(reader, "reader")
+	if err != nil {
+		return nil, err
+	}
+	p := &port{meter: budget.Meter(), policy: policy, classes: map[*jsonschema.Node]*class{}, refuted: map[pair]*result{}}
+	r, err := p.solve(p.classOf(old.Root()), p.classOf(next.Root()))
+	if err != nil {
+		return nil, err
+	}
+	return r.differences(policy), nil
 }
 
-// truth proves nothing: every answer is Unchecked, which no policy takes for yes.
-func truth(schemas.Schema, schemas.Schema, compat.Budget) (map[compat.Layer]compat.Effect, []compat.Change) {
-	return nil, nil
+func checkable(s schemas.Schema, side string) (*jsonschema.Schema, error) {
+	js, ok := s.(*jsonschema.Schema)
+	if !ok {
+		return nil, fmt.Errorf("%w: the %s schema is no JSON Schema", compat.ErrNotChecked, side)
+	}
+	if err := js.Err(); err != nil {
+		return nil, fmt.Errorf("%w: the %s schema does not hold together: %w", compat.ErrNotChecked, side, err)
+	}
+	return js, nil
 }

@@ -261,6 +261,7 @@ func (l *loader) strings(n *Node, keyword string, v *jsontext.Value) []string {
 
 func (l *loader) fillArray(n *Node) {
 	items := n.Keyword("items")
+	n.AdditionalItems = l.child(n, "additionalItems")
 	switch {
 	case n.Dialect == Draft2020:
 		n.HasPrefix = n.Keyword("prefixItems") != nil
@@ -269,7 +270,7 @@ func (l *loader) fillArray(n *Node) {
 	case items != nil && items.Kind == jsontext.Array:
 		n.HasPrefix = true
 		n.Prefix = l.children(n, "items")
-		n.Items = l.child(n, "additionalItems")
+		n.Items = n.AdditionalItems
 	case items != nil:
 		n.Items = l.child(n, "items")
 	}

@@ -77,6 +77,7 @@ type Node struct {
 	Prefix           []*Node // items as a list, or prefixItems
 	HasPrefix        bool
 	Items            *Node // what follows the prefix
+	AdditionalItems  *Node // as written, drafts 4 to 2019-09; it asserts only as Items
 	MinItems         int
 	MaxItems         int
 	UniqueItems      bool

@@ -1,0 +1,315 @@
+package jsonschema
+
+import (
+	"strings"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
+)
+
+// port runs one comparison.
+type port struct {
+	meter   *compat.Meter
+	policy  compat.Policy
+	classes map[*jsonschema.Node]*class
+
+	results map[pair]*result
+	open    map[pair]bool
+	refuted map[pair]*result // found incompatible in an earlier pass
+	assumed bool             // an open pair was met again and taken for equal
+}
+
+type pair struct{ old, next *class }
+
+// result is what one pair of classes came to. Its entries are differences and
+// the results of pairs below, each with the path from here to there; sharing
+// them keeps a schema that refers twice to everything from doubling its list at
+// every level.
+type result struct {
+	entries    []entry
+	compatible bool
+}
+
+type entry struct {
+	path []string
+	kind string // of a difference
+	sub  *result
+	// in the two texts, for a difference
+	old, next *jsonschema.Node
+}
+
+// solve compares two roots. A pair that is met again while it is open counts as
+// equal; passes repeat, knowing the pairs that were found incompatible, until
+// nothing new is found. What is left is the greatest fixed point, so that no
+// guess made inside a cycle outlives it.
+func (p *port) solve(old, next *class) (*result, error) {
+	for {
+		p.results, p.open, p.assumed = map[pair]*result{}, map[pair]bool{}, false
+		r := p.compare(old, next)
+		if err := p.meter.Err(); err != nil {
+			return nil, err
+		}
+		known := len(p.refuted)
+		for at, one := range p.results {
+			if _, ok := p.refuted[at]; !ok && !one.compatible {
+				p.refuted[at] = one
+			}
+		}
+		if !p.assumed || len(p.refuted) == known {
+			return r, nil
+		}
+	}
+}
+
+// comparison collects the result of one pair, at one place.
+type comparison struct {
+	p         *port
+	out       *result
+	old, next *class
+}
+
+// say adds a difference at a path below the pair.
+func (c *comparison) say(kind string, path ...string) {
+	e := entry{path: path, kind: kind}
+	if c.old != nil {
+		e.old = c.old.node
+	}
+	if c.next != nil {
+		e.next = c.next.node
+	}
+	c.out.entries = append(c.out.entries, e)
+	if !accepted(kind, c.p.policy) {
+		c.out.compatible = false
+	}
+}
+
+// take adds the result of a pair below.
+func (c *comparison) take(r *result, path ...string) {
+	if len(r.entries) > 0 || !r.compatible {
+		c.out.entries = append(c.out.entries, entry{path: path, sub: r})
+	}
+	if !r.compatible {
+		c.out.compatible = false
+	}
+}
+
+// compare answers for one pair; nil stands for an absent schema.
+//
+// Source: JSON Schema specification 2.3.
+func (p *port) compare(old, next *class) *result {
+	out := &result{compatible: true}
+	c := &comparison{p: p, out: out, old: old, next: next}
+	switch {
+	case old == nil && next == nil:
+		return out
+	case old == nil:
+		c.say("SCHEMA_ADDED")
+		return out
+	case next == nil:
+		c.say("SCHEMA_REMOVED")
+		return out
+	}
+	at := pair{p.follow(old), p.follow(next)}
+	c.old, c.next = at.old, at.next
+	if known := p.results[at]; known != nil {
+		return known
+	}
+	if p.open[at] {
+		p.assumed = true
+		if earlier := p.refuted[at]; earlier != nil {
+			return earlier
+		}
+		return out
+	}
+	if !p.meter.Spend(1) {
+		out.compatible = false
+		return out
+	}
+	p.open[at] = true
+	c.pair()
+	delete(p.open, at)
+	p.results[at] = out
+	return out
+}
+
+func (c *comparison) pair() {
+	if c.unionOf() || c.unionLeft() {
+		return
+	}
+	if c.old.kind != c.next.kind {
+		if c.old.kind == falseKind || c.next.kind == emptyKind || connectBytes(c.old) && connectBytes(c.next) {
+			return
+		}
+		c.say("TYPE_CHANGED")
+		return
+	}
+	c.annotations()
+	switch c.old.kind {
+	case stringKind:
+		c.strings()
+	case numberKind:
+		c.numbers()
+	case enumKind:
+		c.enums()
+	case constKind:
+		if canonical(c.old.keyword("const")) != canonical(c.next.keyword("const")) {
+			c.say("ENUM_ARRAY_CHANGED", "const")
+		}
+	case notKind:
+		inner := c.p.compare(c.p.classOf(c.next.node.Not), c.p.classOf(c.old.node.Not))
+		if inner.compatible {
+			c.say("NOT_TYPE_NARROWED", "not")
+		} else {
+			c.say("NOT_TYPE_EXTENDED", "not")
+		}
+	case arrayKind:
+		c.arrays()
+	case objectKind:
+		c.objects()
+	case combinedKind:
+		c.combined()
+	}
+}
+
+// unionOf handles a plain schema that meets a combined one; true when decided.
+func (c *comparison) unionOf() bool {
+	if c.old.kind == combinedKind || c.next.kind != combinedKind {
+		return false
+	}
+	if len(c.next.parts) == 1 {
+		if r := c.p.compare(c.old, c.next.parts[0]); r.compatible {
+			c.take(r)
+			return true
+		}
+		return false
+	}
+	if c.next.criterion == allOf {
+		return false
+	}
+	for _, part := range c.next.parts {
+		if r := c.p.compare(c.old, part); r.compatible {
+			c.take(r)
+			c.say("SUM_TYPE_EXTENDED")
+			return true
+		}
+	}
+	return false
+}
+
+// unionLeft handles a combined schema that meets a plain one.
+func (c *comparison) unionLeft() bool {
+	if c.old.kind != combinedKind || c.next.kind == combinedKind {
+		return false
+	}
+	if len(c.old.parts) == 1 {
+		if r := c.p.compare(c.old.parts[0], c.next); r.compatible {
+			c.take(r)
+			return true
+		}
+		return false
+	}
+	if c.old.criterion != allOf {
+		return false
+	}
+	for _, part := range c.old.parts {
+		if r := c.p.compare(part, c.next); r.compatible {
+			c.take(r)
+			c.say("PRODUCT_TYPE_NARROWED")
+			return true
+		}
+	}
+	return false
+}
+
+func connectBytes(c *class) bool {
+	v := c.node.Value.Get("connect.type")
+	return v != nil && v.Text == "bytes"
+}
+
+// annotations compares what says nothing about data.
+func (c *comparison) annotations() {
+	annotation := func(of *class, name string) string {
+		if !of.whole {
+			return ""
+		}
+		return canonical(of.node.Keyword(name))
+	}
+	identity := func(of *class) string {
+		if of.node.Dialect.IsModern() {
+			return ""
+		}
+		return annotation(of, "$id") + annotation(of, "id")
+	}
+	if identity(c.old) != identity(c.next) {
+		c.say("ID_CHANGED")
+	}
+	for _, one := range []struct{ keyword, kind string }{
+		{"title", "TITLE_CHANGED"}, {"description", "DESCRIPTION_CHANGED"}, {"default", "DEFAULT_CHANGED"},
+	} {
+		if annotation(c.old, one.keyword) != annotation(c.next, one.keyword) {
+			c.say(one.kind)
+		}
+	}
+}
+
+// mostDifferences bounds the list that people get to see.
+const mostDifferences = 1_000
+
+// differences lays a result out as a list. It is cut at mostDifferences, never
+// so that the refusing ones of a refused pair are all left out.
+func (r *result) differences(policy compat.Policy) []compat.Difference {
+	l := &layout{policy: policy, left: 20 * mostDifferences}
+	l.walk(r, nil)
+	if !r.compatible && !l.refused {
+		l.blame(r, nil)
+	}
+	return l.out
+}
+
+type layout struct {
+	policy  compat.Policy
+	out     []compat.Difference
+	left    int // entries that may still be looked at
+	refused bool
+}
+
+func (l *layout) walk(r *result, path []string) {
+	for _, e := range r.entries {
+		if l.left--; l.left < 0 || len(l.out) >= mostDifferences {
+			return
+		}
+		at := append(path[:len(path):len(path)], e.path...)
+		if e.sub != nil {
+			l.walk(e.sub, at)
+			continue
+		}
+		l.add(e, at)
+	}
+}
+
+// blame adds one refusing difference.
+func (l *layout) blame(r *result, path []string) {
+	for _, e := range r.entries {
+		at := append(path[:len(path):len(path)], e.path...)
+		if e.sub == nil && !accepted(e.kind, l.policy) {
+			l.add(e, at)
+			return
+		}
+		if e.sub != nil && !e.sub.compatible {
+			l.blame(e.sub, at)
+			return
+		}
+	}
+}
+
+func (l *layout) add(e entry, path []string) {
+	d := compat.Difference{Type: e.kind, Path: "#/" + strings.Join(path, "/"), Compatible: accepted(e.kind, l.policy)}
+	if e.next != nil {
+		d.Reader = e.next.Place()
+	}
+	if e.old != nil {
+		d.Writer = e.old.Place()
+	}
+	l.refused = l.refused || !d.Compatible
+	l.out = append(l.out, d)
+}

@@ -169,22 +169,31 @@ func (j *judge) severity(c Change, refused bool) Severity {
 }
 
 // explaining finds the change that a difference is about: its rule names the
-// peer's type, and its places lie inside the difference's. -1 when none does.
+// peer's type, and its places lie inside the difference's, or at least around
+// them, as the peer blames every branch of a union that became something else.
+// -1 when none does.
 func (j *judge) explaining(d Difference, dir direction) int {
+	if i := j.placed(d, dir, within); i >= 0 {
+		return i
+	}
+	for _, cause := range d.Causes {
+		if i := j.explaining(cause, dir); i >= 0 {
+			return i
+		}
+	}
+	return j.placed(d, dir, func(p, q schemas.Place) bool { return within(p, q) || within(q, p) })
+}
+
+func (j *judge) placed(d Difference, dir direction, fits func(change, difference schemas.Place) bool) int {
 	for i, c := range j.c.Changes {
 		reader, writer := c.New, c.Old
 		if dir == oldReadsNew {
 			reader, writer = c.Old, c.New
 		}
-		if !within(reader, d.Reader) || !within(writer, d.Writer) {
+		if !fits(reader, d.Reader) || !fits(writer, d.Writer) {
 			continue
 		}
 		if rule, ok := RuleByID(j.checker.Rules, c.Rule); ok && slices.Contains(rule.Peers, d.Type) {
-			return i
-		}
-	}
-	for _, cause := range d.Causes {
-		if i := j.explaining(cause, dir); i >= 0 {
 			return i
 		}
 	}
@@ -192,9 +201,13 @@ func (j *judge) explaining(d Difference, dir direction) int {
 }
 
 // within tells whether p is q or lies inside it. A place that is not known is
-// inside nothing.
+// inside nothing. Positions are compared too, since the pointers of a text and
+// of one that it refers to may be the same.
 func within(p, q schemas.Place) bool {
-	if q == (schemas.Place{}) || !strings.HasPrefix(string(p.Pointer), string(q.Pointer)) {
+	if p == (schemas.Place{}) || q == (schemas.Place{}) || !strings.HasPrefix(string(p.Pointer), string(q.Pointer)) {
+		return false
+	}
+	if p.Position.Offset < q.Position.Offset || p.End.Offset > q.End.Offset {
 		return false
 	}
 	rest := p.Pointer[len(q.Pointer):]

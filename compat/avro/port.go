@@ -13,13 +13,13 @@ import (
 
 // The peer's kinds. The last one is ours for its "unexpected exception".
 const (
-	nameMismatch       = "NAME_MISMATCH"
-	fixedSizeMismatch  = "FIXED_SIZE_MISMATCH"
-	missingSymbols     = "MISSING_ENUM_SYMBOLS"
-	missingDefault     = "READER_FIELD_MISSING_DEFAULT_VALUE"
-	typeMismatch       = "TYPE_MISMATCH"
-	missingBranch      = "MISSING_UNION_BRANCH"
-	unexpectedFailures = "UNEXPECTED_EXCEPTION"
+	nameMismatch        = "NAME_MISMATCH"
+	fixedSizeMismatch   = "FIXED_SIZE_MISMATCH"
+	missingSymbols      = "MISSING_ENUM_SYMBOLS"
+	missingDefault      = "READER_FIELD_MISSING_DEFAULT_VALUE"
+	typeMismatch        = "TYPE_MISMATCH"
+	missingBranch       = "MISSING_UNION_BRANCH"
+	unexpectedException = "UNEXPECTED_EXCEPTION"
 )
 
 // mostDifferences is how many differences one answer holds. A fault met again is
@@ -213,7 +213,7 @@ func (p *port) fields(r, w *avro.Type) (out []compat.Difference) {
 		case p.failed != nil:
 		case count > 1:
 			p.failed = &compat.Difference{
-				Type: unexpectedFailures, Path: p.spell(), Reader: field.Place(), Writer: w.Named.Place(),
+				Type: unexpectedException, Path: p.spell(), Reader: field.Place(), Writer: w.Named.Place(),
 				Info: fmt.Sprintf("Reader record field %s matches multiple fields in writer record schema %s", field.Name, w.Named.Full),
 			}
 		case count == 1:
@@ -337,7 +337,7 @@ func message(d compat.Difference, reader, writer, rule string) string {
 		text = fmt.Sprintf("The type (path '%s') of a field in the %s schema does not match with the %s schema", d.Path, reader, writer)
 	case missingBranch:
 		text = fmt.Sprintf("The %s schema is missing a type inside a union field at path '%s' in the %s schema", reader, d.Path, writer)
-	case unexpectedFailures:
+	case unexpectedException:
 		text = fmt.Sprintf("Unexpected exception during compatibility check at path '%s'", d.Path)
 	default:
 		return compat.Message(d, reader, writer, rule)

@@ -202,7 +202,9 @@ func (d *differ) fields(p place, o, n *avro.Field) {
 	}
 	d.defaults(inner, o, n)
 	before, after := without(o.Aliases, o.Name, n.Name), without(n.Aliases, o.Name, n.Name)
-	if before != after {
+	if d.ambiguous(inner, p.o.Named, p.n.Named, o, n) {
+		inner.live = [2]bool{inner.live[newReadsOld] && !d.byNew.ambiguous(n, p.n.Named, p.o.Named), inner.live[oldReadsNew] && !d.byOld.ambiguous(o, p.o.Named, p.n.Named)}
+	} else if before != after {
 		d.report(fieldAliases, inner, told{
 			old: o.Place(), new: n.Place(), before: before, after: after, effect: reads,
 			text: fmt.Sprintf("the aliases of field %s changed from [%s] to [%s]", n.Name, before, after),
@@ -248,6 +250,26 @@ func (d *differ) renamed(p place, ro, rn *avro.Named, o, n *avro.Field) (live [2
 	}
 	d.report(rule, p, t)
 	return [2]bool{p.live[newReadsOld] && newKnows, p.live[oldReadsNew] && oldKnows}
+}
+
+// ambiguous reports a field whose aliases name a second field of the other side.
+func (d *differ) ambiguous(p place, ro, rn *avro.Named, o, n *avro.Field) bool {
+	t := told{
+		old: o.Place(), new: n.Place(), effect: reads, pick: none,
+		before: without(o.Aliases), after: without(n.Aliases),
+		text: fmt.Sprintf("field %s fits two fields of the other side, by its name and its aliases", n.Name),
+	}
+	if d.byNew.ambiguous(n, rn, ro) {
+		t.effect.NewReadsOld = compat.Refuses
+	}
+	if d.byOld.ambiguous(o, ro, rn) {
+		t.effect.OldReadsNew = compat.Refuses
+	}
+	if t.effect == reads {
+		return false
+	}
+	d.report(fieldAmbiguous, p, t)
+	return true
 }
 
 // gap is what a reader's field becomes whose renamed counterpart does not fill

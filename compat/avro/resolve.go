@@ -17,15 +17,24 @@ import (
 type resolution struct {
 	meter    *compat.Meter
 	pairs    *compat.Pairs[pair]
-	finite   *finite // of the writer
+	finite   *finite     // of the writer; nil where it does not matter that a type has no value
+	lax      *resolution // chooses branches: there any default counts as usable
+	matches  map[pair]*matching
 	fields   map[*avro.Named]*fieldsByName
 	defaults map[*avro.Field]bool // usable?
 	open     map[*avro.Named]bool // records whose defaults are being looked at
 }
 
 func newResolution(meter *compat.Meter, writer *finite) *resolution {
+	s := bareResolution(meter)
+	s.finite, s.lax = writer, bareResolution(meter)
+	s.lax.lax = s.lax
+	return s
+}
+
+func bareResolution(meter *compat.Meter) *resolution {
 	return &resolution{
-		meter: meter, pairs: compat.NewPairs[pair](meter), finite: writer,
+		meter: meter, pairs: compat.NewPairs[pair](meter), matches: map[pair]*matching{},
 		fields: map[*avro.Named]*fieldsByName{}, defaults: map[*avro.Field]bool{}, open: map[*avro.Named]bool{},
 	}
 }
@@ -38,7 +47,7 @@ func (s *resolution) whole(r, w *avro.Type) compat.Outcome {
 // of answers for two types. A writer's type that no finite value has is read
 // by anything.
 func (s *resolution) of(r, w *avro.Type) compat.Outcome {
-	if s.finite.cost(w) == endless {
+	if s.finite != nil && s.finite.cost(w) == endless {
 		return compat.Reads
 	}
 	if r.Kind.IsPrimitive() && w.Kind.IsPrimitive() {
@@ -92,14 +101,32 @@ func namesMatch(r, w *avro.Named) bool {
 
 // branch is what the branch that the reader chooses makes of w: in order, same
 // kind and full name; same kind and simple name or alias; same unnamed kind;
-// then the promotions, nearest first. Within that order the first branch that
-// does not refuse counts.
+// then the promotions, nearest first. Of several the first counts that takes
+// everything, else the first. The choice is made by the lax twin, whose answers
+// are final; to choose by guesses could go round in circles.
 func (s *resolution) branch(r, w *avro.Type) compat.Outcome {
+	var list []*avro.Type
 	for step := range 4 {
-		for _, branch := range ordered(r.Branches, w, step) {
-			if out := s.of(branch, w); out.Kind != compat.Refused {
-				return out
+		list = append(list, ordered(r.Branches, w, step)...)
+	}
+	if len(list) == 0 {
+		return compat.Refuses
+	}
+	chosen := list[0]
+	if len(list) > 1 && s != s.lax {
+		for _, b := range list {
+			if s.lax.whole(b, w).Kind != compat.Refused {
+				chosen = b
+				break
 			}
+		}
+	}
+	if s != s.lax {
+		return s.of(chosen, w)
+	}
+	for _, b := range list {
+		if out := s.of(b, w); out.Kind != compat.Refused {
+			return out
 		}
 	}
 	return compat.Refuses
@@ -147,6 +174,9 @@ func promotion(r, w avro.Kind) compat.Outcome {
 
 // field is what the reader's field becomes when w is read.
 func (s *resolution) field(field *avro.Field, r, w *avro.Named) compat.Outcome {
+	if s.ambiguous(field, r, w) {
+		return compat.Refuses
+	}
 	if source := s.source(field, r, w); source != nil {
 		return s.of(field.Type, source.Type)
 	}
@@ -156,31 +186,60 @@ func (s *resolution) field(field *avro.Field, r, w *avro.Named) compat.Outcome {
 	return compat.Refuses
 }
 
-// source is the writer's field that fills the reader's: the one of its name,
-// else the first that its aliases name; nil when there is none. A writer's
-// field fills one reader's field only, the first that lays claim to it.
+// source is the writer's field that fills the reader's; nil when there is none.
 func (s *resolution) source(field *avro.Field, r, w *avro.Named) *avro.Field {
-	writer := s.fieldsOf(w)
-	if match := writer.get(field.Name, field.Index); match != nil {
-		return match
+	return s.match(r, w).source[field.Index]
+}
+
+// ambiguous tells whether two fields of the writer fit the reader's field.
+func (s *resolution) ambiguous(field *avro.Field, r, w *avro.Named) bool {
+	m := s.match(r, w)
+	return m.ambiguous != nil && m.ambiguous[field.Index]
+}
+
+// matching tells which fields of a writer's record fill those of a reader's.
+type matching struct {
+	source    []*avro.Field // by the reader's index
+	ambiguous []bool        // by the reader's index; nil when none is
+}
+
+// match pairs fields by name, then by the reader's aliases. A writer's field
+// fills one field: that of its name, else the first that lists it.
+func (s *resolution) match(r, w *avro.Named) *matching {
+	key := pair{readerNamed: r, writerNamed: w}
+	if m := s.matches[key]; m != nil {
+		return m
 	}
-	if len(field.Aliases) == 0 {
-		return nil
+	s.meter.Spend(len(r.Fields))
+	m, writer := &matching{source: make([]*avro.Field, len(r.Fields))}, s.fieldsOf(w)
+	s.matches[key] = m
+	var taken map[*avro.Field]bool
+	for i, field := range r.Fields {
+		m.source[i] = writer.get(field.Name, i)
 	}
-	for _, alias := range field.Aliases {
-		match := writer.get(alias, field.Index)
-		if match == nil || s.fieldsOf(r).get(alias, match.Index) != nil {
-			continue
-		}
-		taken := false
-		for _, earlier := range r.Fields[:field.Index] {
-			taken = taken || slices.Contains(earlier.Aliases, alias)
-		}
-		if !taken {
-			return match
+	for i, field := range r.Fields {
+		for _, alias := range field.Aliases {
+			f := writer.get(alias, i)
+			if f == nil || f == m.source[i] {
+				continue
+			}
+			if m.source[i] != nil {
+				if m.ambiguous == nil {
+					m.ambiguous = make([]bool, len(r.Fields))
+				}
+				m.ambiguous[i] = true
+				continue
+			}
+			if taken[f] || s.fieldsOf(r).get(alias, f.Index) != nil {
+				continue
+			}
+			if taken == nil {
+				taken = map[*avro.Field]bool{}
+			}
+			m.source[i], taken[f] = f, true
 		}
 	}
-	return nil
+	return m
 }
 
 func (s *resolution) fieldsOf(n *avro.Named) *fieldsByName {
@@ -195,8 +254,8 @@ func (s *resolution) fieldsOf(n *avro.Named) *fieldsByName {
 // usable tells whether a field's default can be filled in. Registration accepts
 // more: an enum's text that is no symbol, a fixed of another length.
 func (s *resolution) usable(field *avro.Field) bool {
-	if field.Default == nil {
-		return false
+	if field.Default == nil || s == s.lax {
+		return field.Default != nil
 	}
 	known, ok := s.defaults[field]
 	if !ok {

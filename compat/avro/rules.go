@@ -68,6 +68,7 @@ var (
 	fieldDefaultRemoved = note("avro.field-default-removed", "avro.field-default-added", "field.default")
 	fieldDefaultChanged = note("avro.field-default-changed", "avro.field-default-changed", "field.default")
 	fieldAliases        = note("avro.field-aliases-changed", "avro.field-aliases-changed", "field.aliases")
+	fieldAmbiguous      = compat.Rule{ID: "avro.field-aliases-ambiguous", Mirror: "avro.field-aliases-ambiguous", May: each([]compat.Outcome{compat.Refuses, compat.Reads}, []compat.Outcome{compat.Refuses, compat.Reads}), Peers: []string{unexpectedException}, Claims: []string{"field.aliases"}}
 	fieldOrder          = note("avro.field-order-changed", "avro.field-order-changed", "field.order")
 )
 
@@ -126,7 +127,7 @@ var (
 var rules = compat.WithExamples(examples(),
 	fieldAdded, fieldRemoved, fieldAddedBare, fieldRemovedBare, fieldAddedBroken, fieldRemovedBroken,
 	fieldRenamed, fieldRenamedLost, fieldRenamedAlias, fieldRenamedBack, fieldRenamedBoth, fieldsReordered,
-	fieldDefaultAdded, fieldDefaultRemoved, fieldDefaultChanged, fieldAliases, fieldOrder,
+	fieldDefaultAdded, fieldDefaultRemoved, fieldDefaultChanged, fieldAliases, fieldAmbiguous, fieldOrder,
 	typeWidened, typeNarrowed, stringToBytes, bytesToString, typeChanged,
 	nullAllowed, nullForbidden, branchAdded, branchRemoved, unionReordered, unionWrapped, unionUnwrapped,
 	typeRenamed, typeRenamedAlias, typeRenamedBack, typeRenamedBoth, namespaceChanged, typeAliases,

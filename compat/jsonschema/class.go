@@ -120,7 +120,7 @@ func (p *port) classify(n *jsonschema.Node) *class {
 		kind  kind
 		words []string
 	}{{arrayKind, arrayWords}, {objectKind, objectWords}, {numberKind, numberWords}, {stringKind, stringWords}} {
-		if !taken[family.kind] && slices.ContainsFunc(family.words, func(name string) bool { return word(n, name) != nil }) {
+		if !taken[family.kind] && slices.ContainsFunc(family.words, func(name string) bool { return counts(n, name) }) {
 			add(&class{kind: family.kind, node: n, words: family.words})
 		}
 	}
@@ -211,19 +211,35 @@ func oneType(n *jsonschema.Node, name string, taken map[kind]bool) *class {
 	return c
 }
 
-// word is a keyword as the reference registry's loader sees it.
-func word(n *jsonschema.Node, name string) *jsontext.Value {
-	modern := n.Dialect.IsModern()
-	if modern && (name == "format" || name == "dependencies" || name == "additionalItems") {
+// counts tells whether a keyword makes a schema one of its family. In the modern
+// dialects an empty map of properties or patterns does not: the loader visits
+// its members one by one, and there is none.
+func counts(n *jsonschema.Node, name string) bool {
+	v := known(n, name)
+	if v == nil {
+		return false
+	}
+	return !n.Dialect.IsModern() || len(v.Members) > 0 || name != "properties" && name != "patternProperties"
+}
+
+// known is a keyword that the reference registry's loader knows.
+func known(n *jsonschema.Node, name string) *jsontext.Value {
+	if n.Dialect.IsModern() && (name == "format" || name == "dependencies" || name == "additionalItems") {
 		return nil
 	}
-	v := n.Keyword(name)
-	if v == nil {
-		return nil
+	return n.Keyword(name)
+}
+
+// word is what a keyword says to the loader: in the modern dialects some values
+// vanish.
+func word(n *jsonschema.Node, name string) *jsontext.Value {
+	v := known(n, name)
+	if v == nil || !n.Dialect.IsModern() {
+		return v
 	}
 	switch name {
 	case "additionalProperties", "items":
-		if modern && v.Kind == jsontext.Bool && v.Bool {
+		if v.Kind == jsontext.Bool && v.Bool {
 			return nil
 		}
 	case "unevaluatedProperties", "unevaluatedItems", "minContains", "maxContains":

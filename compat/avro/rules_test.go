@@ -10,5 +10,5 @@ import (
 
 func TestChecker(t *testing.T) {
 	t.Parallel()
-	checktest.Run(t, avro.Format, compatavro.Checker, nil)
+	checktest.Run(t, avro.Format, compatavro.Checker, generatePair)
 }

@@ -70,7 +70,7 @@ func (d *differ) prove(whole compat.Outcome, direction int) compat.Outcome {
 		}
 	}
 	if !whole.IsHard() {
-		return whole
+		return whole.Whole()
 	}
 	if proved.IsHard() {
 		return proved

@@ -95,9 +95,11 @@ func New(r *registry.Registry, o Options) *Server {
 	s.document = document(o.BasePath, o.Version)
 	s.route()
 	s.http = &http.Server{
-		Handler:           s,
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       60 * time.Second,
+		Handler: s,
+		// One time for head and whole: net/http then sets one deadline less for
+		// each request.
+		ReadHeaderTimeout: 30 * time.Second,
+		ReadTimeout:       30 * time.Second,
 		WriteTimeout:      120 * time.Second,
 		IdleTimeout:       120 * time.Second,
 		MaxHeaderBytes:    64 << 10,

@@ -47,8 +47,6 @@ func benchmarkServer(kind string) error {
 	t := &standIn{}
 	defer t.clean()
 	c := newClient(t, api.Options{})
-	c.server.Observe(nil)
-	c.header = http.Header{}
 	c.register("users-value", schema(benchmarked))
 	serve := c.server.Serve
 	if kind == "plain" {
@@ -60,6 +58,7 @@ func benchmarkServer(kind string) error {
 			}))
 		}
 	}
+	c.server.Observe(nil)
 	failed := make(chan error, 1)
 	go func() { failed <- serve(l) }()
 	fmt.Println(l.Addr())

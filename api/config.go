@@ -169,7 +169,7 @@ func (x *exchange) configChange() (registry.ConfigChange, error) {
 	refuse := func(name string, check func(value) error) {
 		fields[name] = typed(func(v value) error {
 			if v.says() && refused == nil {
-				refused = later(42210, "the member "+name)
+				refused = later(42210, "leave out the member "+name+": it is")
 			}
 			return nil
 		}, check)

@@ -120,7 +120,7 @@ func (s *Server) problemOf(err error) (p *problem, hidden bool) {
 	if errors.As(err, &routed) {
 		switch routed.Code {
 		case http.StatusNotFound:
-			return notFound(), false
+			return notFound(""), false
 		case http.StatusMethodNotAllowed:
 			return bare(http.StatusMethodNotAllowed, "HTTP 405 Method Not Allowed"), false
 		}
@@ -128,7 +128,13 @@ func (s *Server) problemOf(err error) (p *problem, hidden bool) {
 	return bare(http.StatusInternalServerError, "internal error"), true
 }
 
-func notFound() *problem { return bare(http.StatusNotFound, "HTTP 404 Not Found") }
+// notFound is the framework's 404, with the reason where there is one to tell.
+func notFound(why string) *problem {
+	if why != "" {
+		why = ": " + why
+	}
+	return bare(http.StatusNotFound, "HTTP 404 Not Found"+why)
+}
 
 // incompatible is the 409 of a registration; its message keeps the form that
 // people search for.

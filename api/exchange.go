@@ -60,7 +60,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.path = escapedPath(r)
 	inside, ok := below(s.options.BasePath, x.path)
 	if !ok {
-		x.fail(notFound())
+		x.fail(notFound(""))
 		return
 	}
 	ctx, rest, err := inContext(inside)
@@ -121,7 +121,7 @@ func (x *exchange) identify() {
 func (s *Server) adapt(route *Route) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if strays(c) {
-			return notFound()
+			return notFound("")
 		}
 		x := c.Response().Writer.(*exchange)
 		x.route, x.names, x.values = route, c.ParamNames(), c.ParamValues()
@@ -182,7 +182,7 @@ func (x *exchange) version() (schemas.Version, error) {
 func (x *exchange) id() (int32, error) {
 	n, err := strconv.ParseInt(x.segment("id"), 10, 32)
 	if err != nil {
-		return 0, notFound()
+		return 0, notFound("the id " + strconv.Quote(x.segment("id")) + " is no whole number of 32 bits")
 	}
 	return int32(n), nil
 }
@@ -227,7 +227,7 @@ func (x *exchange) integer(name string) (int, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
-		return 0, notFound()
+		return 0, notFound("the query parameter " + name + " is " + strconv.Quote(text) + ", which is no whole number of 32 bits")
 	}
 	return int(n), nil
 }

@@ -126,7 +126,7 @@ func TestNoSuchRoute(t *testing.T) {
 			t.Errorf("%s %s: no Allow", row.method, row.path)
 		}
 	}
-	if got, want := c.do("PATCH", "/config/s", nil).header.Get("Allow"), "OPTIONS, DELETE, GET, HEAD, PUT"; got != want {
+	if got, want := c.do("PATCH", "/config/s", nil).header.Get("Allow"), "DELETE, GET, HEAD, OPTIONS, PUT"; got != want {
 		t.Errorf("Allow: want %q, got %q", want, got)
 	}
 }
@@ -287,8 +287,8 @@ func TestHeadAndOptions(t *testing.T) {
 		t.Errorf("HEAD of an unknown subject: %d", a.status)
 	}
 	for path, allow := range map[string]string{
-		"/subjects": "GET, HEAD, OPTIONS", "/subjects/s": "DELETE, POST, OPTIONS", "/subjects/s/versions": "GET, HEAD, POST, OPTIONS",
-		"/config/s": "DELETE, GET, HEAD, PUT, OPTIONS", "/": "GET, HEAD, POST, OPTIONS", "/contexts/.c": "DELETE, OPTIONS",
+		"/subjects": "GET, HEAD, OPTIONS", "/subjects/s": "DELETE, OPTIONS, POST", "/subjects/s/versions": "GET, HEAD, OPTIONS, POST",
+		"/config/s": "DELETE, GET, HEAD, OPTIONS, PUT", "/": "GET, HEAD, OPTIONS, POST", "/contexts/.c": "DELETE, OPTIONS",
 	} {
 		a := c.do("OPTIONS", path, nil)
 		if a.status != 200 || a.header.Get("Allow") != allow {

@@ -83,7 +83,7 @@ func numbers[N ~int32](list []N) []byte {
 //
 // Source: decision 41 of the specifications.
 func later(code int, what string) error {
-	return coded(code, "%s is not supported by this version of the registry: leave it out", what)
+	return coded(code, "%s not supported by this version of the registry", what)
 }
 
 // format refuses the forms of a schema's text that this stage cannot give.
@@ -96,7 +96,7 @@ func (x *exchange) format(t schemas.Type) error {
 	switch {
 	case t == schemas.Avro && name == "resolved",
 		t == schemas.Protobuf && (name == "ignore_extensions" || name == "serialized"):
-		return later(42205, "the query parameter format="+name+" for "+string(t))
+		return later(42205, "leave out the query parameter format="+name+": for "+string(t)+" it is")
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (x *exchange) format(t schemas.Type) error {
 // tagless refuses findTags, whose answers come with metadata.
 func (x *exchange) tagless() error {
 	if x.text("findTags", "find_tags") != "" {
-		return later(42210, "the query parameter findTags")
+		return later(42210, "leave out the query parameter findTags: it is")
 	}
 	return nil
 }

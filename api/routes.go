@@ -131,28 +131,31 @@ func (s *Server) route() {
 	e.IPExtractor = echo.ExtractIPDirect()
 	e.HTTPErrorHandler = func(err error, c echo.Context) {
 		x := c.Response().Writer.(*exchange)
-		if errors.Is(err, echo.ErrMethodNotAllowed) && !exists(x.path) {
-			err = notFound()
+		if errors.Is(err, echo.ErrMethodNotAllowed) {
+			x.Header().Set("Allow", allowed(x.path))
+			if allowed(x.path) == "" {
+				x.Header().Del("Allow")
+				err = notFound("")
+			}
 		}
 		x.fail(err)
 	}
-	methods := map[string][]string{}
+	paths := map[string]bool{}
 	for i := range routes {
 		r := &routes[i]
 		path := echoPath(r.Path)
 		e.Add(r.Method, path, s.adapt(r))
-		methods[path] = append(methods[path], r.Method)
 		if r.Method == http.MethodGet {
 			e.Add(http.MethodHead, path, s.adapt(r))
-			methods[path] = append(methods[path], http.MethodHead)
 		}
-	}
-	for path, known := range methods {
-		slices.Sort(known)
-		allow := strings.Join(append(known, http.MethodOptions), ", ")
+		if paths[path] {
+			continue
+		}
+		paths[path] = true
+		allow := allowed(r.Path)
 		e.Add(http.MethodOptions, path, func(c echo.Context) error {
 			if strays(c) {
-				return notFound()
+				return notFound("")
 			}
 			x := c.Response().Writer.(*exchange)
 			x.Header().Set("Allow", allow)
@@ -178,12 +181,22 @@ func strays(c echo.Context) bool {
 	return false
 }
 
-// exists tells whether path has the segments of a route.
-func exists(path string) bool {
+// allowed lists the methods of the routes that have path's segments, as the
+// Allow header does; it is empty for a path without a route.
+func allowed(path string) string {
 	segments := strings.Split(path, "/")
-	return slices.ContainsFunc(routes, func(r Route) bool {
-		return slices.EqualFunc(strings.Split(r.Path, "/"), segments, func(want, got string) bool {
+	var methods []string
+	for _, r := range routes {
+		if !slices.EqualFunc(strings.Split(r.Path, "/"), segments, func(want, got string) bool {
 			return want == got || strings.HasPrefix(want, "{")
-		})
-	})
+		}) {
+			continue
+		}
+		methods = append(methods, r.Method, http.MethodOptions)
+		if r.Method == http.MethodGet {
+			methods = append(methods, http.MethodHead)
+		}
+	}
+	slices.Sort(methods)
+	return strings.Join(slices.Compact(methods), ", ")
 }

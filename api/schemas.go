@@ -14,10 +14,10 @@ func listSchemas(x *exchange) error {
 		return err
 	}
 	if x.text("ruleType") != "" {
-		return later(42210, "the query parameter ruleType")
+		return later(42210, "leave out the query parameter ruleType: it is")
 	}
 	if x.flag("aliases") {
-		return later(42210, "the query parameter aliases")
+		return later(42210, "leave out the query parameter aliases: it is")
 	}
 	d := registry.LiveOnly
 	if x.flag("deleted") {
@@ -46,7 +46,7 @@ func getByID(x *exchange) error {
 			return nil, err
 		}
 		if x.flag("fetchMaxId", "fetch_max_id") {
-			return nil, later(42205, "the query parameter fetchMaxId")
+			return nil, later(42205, "leave out the query parameter fetchMaxId: it is")
 		}
 		v, err := x.byID()
 		if err := x.shown(v, err); err != nil {
@@ -147,7 +147,7 @@ func getTextByGUID(x *exchange) error {
 }
 
 // getIDsOfGUID answers GET /schemas/guids/{guid}/ids, which comes with contexts.
-func getIDsOfGUID(*exchange) error { return later(42205, "the list of a GUID's ids") }
+func getIDsOfGUID(*exchange) error { return later(42205, "listing the ids of a GUID is") }
 
 // listTypes answers GET /schemas/types, in the contract's order.
 func listTypes(x *exchange) error {

@@ -37,7 +37,7 @@ func (x *exchange) registration() (registry.Registration, error) {
 	refuse := func(what string) func(value) error {
 		return func(v value) error {
 			if v.says() && refused == nil {
-				refused = later(42210, "the member "+what)
+				refused = later(42210, "leave out the member "+what+": it is")
 			}
 			return nil
 		}
@@ -160,7 +160,7 @@ func deleteSubject(x *exchange) error {
 
 // searchMetadata answers GET /subjects/{subject}/metadata, which comes with
 // metadata.
-func searchMetadata(*exchange) error { return later(42210, "the search by metadata") }
+func searchMetadata(*exchange) error { return later(42210, "searching by metadata is") }
 
 // listVersions answers GET /subjects/{subject}/versions.
 func listVersions(x *exchange) error {
@@ -267,4 +267,4 @@ func deleteVersion(x *exchange) error {
 
 // tagVersion answers POST /subjects/{subject}/versions/{version}/tags, which
 // comes with metadata.
-func tagVersion(*exchange) error { return later(42210, "the tagging of a version") }
+func tagVersion(*exchange) error { return later(42210, "tagging a version is") }

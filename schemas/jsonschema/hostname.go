@@ -83,6 +83,10 @@ func sameLabels(back, s string) bool {
 	return true
 }
 
+// exceptions are the characters beyond letters, marks and digits that RFC 5892
+// allows, somewhere or everywhere.
+const exceptions = "\u00b7\u0375\u05f3\u05f4\u06fd\u06fe\u0f0b\u200c\u200d\u3007\u30fb"
+
 // inContext checks what RFC 5892 allows only beside certain neighbours
 // (appendix A, CONTEXTO), and what it excludes for good.
 func inContext(label []rune) bool {
@@ -95,6 +99,9 @@ func inContext(label []rune) bool {
 	}
 	arabic, extended, kana, dot := false, false, false, false
 	for i, r := range label {
+		if r >= 0x80 && !unicode.In(r, unicode.L, unicode.M, unicode.Nd) && !strings.ContainsRune(exceptions, r) {
+			return false
+		}
 		switch {
 		case r == 0xB7 && !(near(i-1, 'l') && near(i+1, 'l')),
 			r == 0x375 && !script(i+1, unicode.Greek),

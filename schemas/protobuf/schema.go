@@ -34,7 +34,7 @@ type Schema struct {
 	table   *tables
 	plans   planCache
 	rebuild sync.Once
-	rebuilt *rebuilt
+	rebuilt *mapping
 }
 
 var _ schemas.Schema = (*Schema)(nil)

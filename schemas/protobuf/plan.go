@@ -1,0 +1,190 @@
+package protobuf
+
+import (
+	"sync"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// fate says what becomes of a writer's field for the reader.
+type fate struct {
+	to *field // nil: the reader has no field of that number
+	// astray: the reader has the field of that name under another number, so
+	// the value is lost for it, or lands in another field.
+	astray bool
+}
+
+// pair is one message type of the writer against one of the reader.
+type pair struct {
+	writer, reader *message
+	fates          map[*field]fate
+}
+
+// fate finds what becomes of f. A field is what its number says, so that a
+// rename is nothing; only when one of the two names lives on under another
+// number has the field moved.
+func fateOf(w, r *message, f *field, byName map[string]*field, writerNames map[string]bool) fate {
+	to := r.find(f.number)
+	if to != nil && to.name == f.name {
+		return fate{to: to}
+	}
+	if byName[f.name] != nil {
+		return fate{to: to, astray: true}
+	}
+	if to != nil && writerNames[to.name] {
+		return fate{to: to, astray: true}
+	}
+	return fate{to: to}
+}
+
+func newPair(w, r *message) *pair {
+	p := &pair{writer: w, reader: r, fates: make(map[*field]fate, len(w.fields))}
+	byName := make(map[string]*field, len(r.fields))
+	for _, f := range r.fields {
+		byName[f.name] = f
+	}
+	names := make(map[string]bool, len(w.fields))
+	for _, f := range w.fields {
+		names[f.name] = true
+	}
+	for _, f := range w.fields {
+		p.fates[f] = fateOf(w, r, f, byName, names)
+	}
+	return p
+}
+
+// keepsOneofs tells whether no two fields that can stand together for the
+// writer are members of one oneof for the reader.
+func (p *pair) keepsOneofs() bool {
+	from := map[int16]int16{}
+	for _, f := range p.writer.fields {
+		to := p.fates[f].to
+		if to == nil || to.oneof < 0 {
+			continue
+		}
+		other, ok := from[to.oneof]
+		if ok && (other < 0 || f.oneof != other) {
+			return false
+		}
+		from[to.oneof] = f.oneof
+	}
+	return true
+}
+
+type pairKey struct{ writer, reader *message }
+
+// plans remembers pairs and whether a root pair can lose anything. It is
+// bounded by being emptied.
+type planCache struct {
+	mu    sync.RWMutex
+	pairs map[pairKey]*pair
+	safe  map[pairKey]bool
+}
+
+// mostPlans bounds a cache; more pairs than that are compared anew.
+const mostPlans = 4096
+
+func (c *planCache) pair(w, r *message) *pair {
+	key := pairKey{w, r}
+	c.mu.RLock()
+	p := c.pairs[key]
+	c.mu.RUnlock()
+	if p != nil {
+		return p
+	}
+	p = newPair(w, r)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pairs == nil || len(c.pairs) >= mostPlans {
+		c.pairs = map[pairKey]*pair{}
+	}
+	c.pairs[key] = p
+	return p
+}
+
+// lossless tells whether every payload that both sides read holds the same
+// values for both: then nothing needs to be decoded to say so.
+func (c *planCache) lossless(w, r *message) bool {
+	key := pairKey{w, r}
+	c.mu.RLock()
+	safe, ok := c.safe[key]
+	c.mu.RUnlock()
+	if ok {
+		return safe
+	}
+	safe = c.explore(w, r)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.safe == nil || len(c.safe) >= mostPlans {
+		c.safe = map[pairKey]bool{}
+	}
+	c.safe[key] = safe
+	return safe
+}
+
+func (c *planCache) explore(w, r *message) bool {
+	seen := map[pairKey]bool{{w, r}: true}
+	for todo := []pairKey{{w, r}}; len(todo) > 0; {
+		key := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if len(seen) > mostPlans {
+			return false
+		}
+		p := c.pair(key.writer, key.reader)
+		if !p.keepsOneofs() {
+			return false
+		}
+		for _, f := range p.writer.fields {
+			fate := p.fates[f]
+			switch {
+			case fate.astray:
+				return false
+			case fate.to == nil:
+				continue
+			case f.isMap != fate.to.isMap || f.repeated && !fate.to.repeated || !keeps(f, fate.to):
+				return false
+			}
+			if f.sub != nil {
+				if next := (pairKey{f.sub, fate.to.sub}); !seen[next] {
+					seen[next] = true
+					todo = append(todo, next)
+				}
+			}
+		}
+	}
+	return true
+}
+
+// keeps tells whether every value of the writer's kind is the same value for
+// the reader: the "=" cells of the table of kinds. What a closed enum or a
+// UTF-8 string of the reader refuses shows in the payload.
+//
+// Source: protobuf compatibility, B.1.
+func keeps(w, r *field) bool {
+	if (w.sub == nil) != (r.sub == nil) || w.wire != r.wire {
+		return false
+	}
+	if w.kind == r.kind || w.sub != nil {
+		return true
+	}
+	switch w.kind {
+	case protoreflect.Int32Kind:
+		return r.kind == protoreflect.Int64Kind || r.kind == protoreflect.EnumKind
+	case protoreflect.EnumKind:
+		return r.kind == protoreflect.Int64Kind || r.kind == protoreflect.Int32Kind
+	case protoreflect.Uint32Kind:
+		return r.kind == protoreflect.Int64Kind || r.kind == protoreflect.Uint64Kind
+	case protoreflect.BoolKind:
+		switch r.kind {
+		case protoreflect.Int32Kind, protoreflect.Int64Kind, protoreflect.Uint32Kind, protoreflect.Uint64Kind, protoreflect.EnumKind:
+			return true
+		}
+	case protoreflect.Sint32Kind:
+		return r.kind == protoreflect.Sint64Kind
+	case protoreflect.StringKind:
+		return r.kind == protoreflect.BytesKind
+	case protoreflect.BytesKind:
+		return r.kind == protoreflect.StringKind
+	}
+	return false
+}

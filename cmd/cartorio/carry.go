@@ -130,7 +130,10 @@ func (j *job) found(f schemas.Found, status string) {
 
 // failed notes an error under its schema and for the exit code.
 func (p *plan) failed(j *job, err error) {
-	j.done.Status = statusRefused
+	j.done.Status = statusFailed
+	if isIncompatible(err) {
+		j.done.Status = statusRefused
+	}
 	var answer *sr.Error
 	text := err.Error()
 	if errors.As(err, &answer) && answer.Message != "" {
@@ -164,7 +167,7 @@ func (p *plan) print(w io.Writer, colours bool) error {
 		return writeJSON(w, list)
 	}
 	var b strings.Builder
-	colour := map[string]string{statusRegistered: green, statusWould: green, statusRefused: red, statusNotChecked: red, statusSkipped: yellow}
+	colour := map[string]string{statusRegistered: green, statusWould: green, statusRefused: red, statusFailed: red, statusNotChecked: red, statusSkipped: yellow}
 	for _, j := range p.jobs {
 		d := j.done
 		if d.Status == "" {
@@ -176,6 +179,9 @@ func (p *plan) print(w io.Writer, colours bool) error {
 			fmt.Fprintf(&b, " version %d id %d", d.Version, d.ID)
 		}
 		fmt.Fprintf(&b, " (%s)\n", plain(d.Path))
+		if p.err != nil && d.Status == statusFailed {
+			continue // the reason is told on stderr
+		}
 		for _, reason := range d.Reason {
 			fmt.Fprintf(&b, "    %s\n", plain(reason))
 		}

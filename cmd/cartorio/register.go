@@ -63,7 +63,7 @@ type registered struct {
 	Subject string       `json:"subject"`
 	Path    string       `json:"path"`
 	Type    schemas.Type `json:"type"`
-	Status  string       `json:"status"` // registered, existed, would-register, refused, not-checked, skipped
+	Status  string       `json:"status"` // registered, existed, would-register, refused, failed, not-checked, skipped
 	Version int          `json:"version,omitempty"`
 	ID      int32        `json:"id,omitempty"`
 	GUID    string       `json:"guid,omitempty"`
@@ -76,6 +76,7 @@ const (
 	statusExisted    = "existed"
 	statusWould      = "would-register"
 	statusRefused    = "refused"
+	statusFailed     = "failed"
 	statusNotChecked = "not-checked"
 	statusSkipped    = "skipped"
 )

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/cartorio-registry/cartorio/clients/framing"
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/jsontext"
+)
+
+// encodingOf says how a payload is written.
+func (v validating) encodingOf(name string) string {
+	if v.encoding != "" {
+		return v.encoding
+	}
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".bin", ".avro", ".pb", ".binpb":
+		return "binary"
+	case ".hex":
+		return "hex"
+	case ".b64", ".base64":
+		return "base64"
+	case ".json":
+		return "json"
+	}
+	if v.framing == "confluent" {
+		return "binary"
+	}
+	return "json"
+}
+
+// judge checks one payload. An error is something that kept it from being
+// looked at; what is wrong with it is in the answer.
+func (s *known) judge(name string, raw []byte, v validating) (judged, error) {
+	j := judged{Data: name, Violations: []violation{}}
+	encoding := v.encodingOf(name)
+	var err error
+	switch encoding {
+	case "hex":
+		if raw, err = hex.DecodeString(strings.Join(strings.Fields(string(raw)), "")); err != nil {
+			return j, fmt.Errorf("reading %s as hex: %s", name, strings.TrimPrefix(err.Error(), "encoding/hex: "))
+		}
+	case "base64":
+		if raw, err = fromBase64(raw); err != nil {
+			return j, fmt.Errorf("reading %s as base64: %w", name, err)
+		}
+	}
+	format := s.schema.Source().Type
+	if encoding == "json" && v.framing == "confluent" && format != schemas.JSON {
+		return j, failf(exitUsage, "a framed %s payload is binary: leave out --encoding json", format)
+	}
+	payload := schemas.Payload{Bytes: raw, Message: v.message}
+	if v.framing == "confluent" {
+		if payload, err = s.unframe(payload); err != nil {
+			j.Violations = append(j.Violations, violation{Kind: schemas.Unreadable.String(), Rule: "framing", Text: err.Error(), Offset: 0})
+			return j, nil
+		}
+	}
+	options := schemas.ReadOptions{Formats: v.assertFormat, Unknown: v.refuseUnknown}
+	isJSON := encoding == "json" || format == schemas.JSON
+	text := string(payload.Bytes)
+	var list []schemas.Violation
+	if encoding == "json" && format != schemas.JSON {
+		if payload.Bytes, list, err = s.binary(payload, options); err != nil {
+			return j, err
+		}
+	}
+	if len(list) == 0 {
+		list = s.schema.Reads(s.schema, payload, options).Violations
+	}
+	j.Valid = len(list) == 0
+	inPayload := map[schemas.Pointer]schemas.Place{}
+	if isJSON && !j.Valid {
+		inPayload = places(text)
+	}
+	inSchema := map[schemas.Pointer]schemas.Place{}
+	if format != schemas.Protobuf && !j.Valid {
+		inSchema = places(s.schema.Source().Text)
+	}
+	for _, one := range list {
+		w := violation{Kind: one.Kind.String(), Rule: one.Rule, Text: one.Text, Payload: one.Payload, Offset: one.Offset, Schema: one.Schema}
+		if p, ok := inPayload[one.Payload]; ok {
+			w.Line, w.Column = p.Position.Line, p.Position.Column
+		} else if isJSON && one.Offset >= 0 && one.Offset <= len(text) {
+			p := schemas.PositionAt(text, one.Offset)
+			w.Line, w.Column = p.Line, p.Column
+		}
+		if p, ok := inSchema[one.Schema]; ok {
+			w.SchemaLine, w.SchemaColumn = p.Position.Line, p.Position.Column
+		}
+		j.Violations = append(j.Violations, w)
+	}
+	return j, nil
+}
+
+// fromJSON is what a format with a binary form of its own can do with the JSON
+// form of a payload.
+type fromJSON interface {
+	BinaryOf(text []byte, options schemas.ReadOptions) ([]byte, []schemas.Violation)
+}
+
+// messageFromJSON is the same for a format whose schemas hold several messages.
+type messageFromJSON interface {
+	BinaryOf(payload schemas.Payload, options schemas.ReadOptions) ([]byte, []schemas.Violation)
+}
+
+// binary makes the binary form that a payload's JSON form stands for.
+func (s *known) binary(p schemas.Payload, o schemas.ReadOptions) ([]byte, []schemas.Violation, error) {
+	switch schema := s.schema.(type) {
+	case fromJSON:
+		b, list := schema.BinaryOf(p.Bytes, o)
+		return b, list, nil
+	case messageFromJSON:
+		b, list := schema.BinaryOf(p, o)
+		return b, list, nil
+	}
+	return nil, nil, failf(exitUsage, "a %s payload cannot be read from JSON: say --encoding binary", s.schema.Source().Type)
+}
+
+// places finds where the parts of a JSON text stand; a text that is none has
+// no parts.
+func places(text string) map[schemas.Pointer]schemas.Place {
+	v, err := jsontext.Parse(text, jsontext.Options{Depth: 1000, Text: mostPayload, Comments: true})
+	if err != nil {
+		return nil
+	}
+	return jsontext.PositionsOf(text, v)
+}
+
+// unframe takes the prefix off, and what it says of the message.
+func (s *known) unframe(p schemas.Payload) (schemas.Payload, error) {
+	prefix, rest, err := framing.Split(p.Bytes)
+	if err != nil {
+		return p, err
+	}
+	if want := s.found.ID.Number; prefix.Form == framing.ByID && want != 0 && prefix.ID != want {
+		return p, fmt.Errorf("the prefix names schema id %d, and %s is id %d", prefix.ID, s.label, want)
+	}
+	if want := s.found.GUID; prefix.Form == framing.ByGUID && want != (schemas.GUID{}) && prefix.GUID != want {
+		return p, fmt.Errorf("the prefix names GUID %s, and %s is %s", prefix.GUID, s.label, want)
+	}
+	p.Bytes = rest
+	messages, ok := s.schema.(schemas.Messages)
+	if !ok {
+		return p, nil
+	}
+	path, rest, err := framing.SplitIndexes(rest, nil)
+	if err != nil {
+		return p, err
+	}
+	name, err := messages.MessageAt(path)
+	if err != nil {
+		return p, err
+	}
+	if p.Message != "" && p.Message != name {
+		return p, fmt.Errorf("the message indexes name %s, and --message %s", name, p.Message)
+	}
+	p.Bytes, p.Message = rest, name
+	return p, nil
+}
+
+// fromBase64 reads the standard and the URL alphabet, padded or not, white
+// space anywhere.
+func fromBase64(raw []byte) ([]byte, error) {
+	text := strings.TrimRight(strings.Join(strings.Fields(string(raw)), ""), "=")
+	text = strings.NewReplacer("-", "+", "_", "/").Replace(text)
+	out, err := base64.RawStdEncoding.DecodeString(text)
+	var at base64.CorruptInputError
+	if errors.As(err, &at) {
+		return nil, fmt.Errorf("character %d is not of the alphabet, or the text ends early", int64(at)+1)
+	}
+	return out, err
+}

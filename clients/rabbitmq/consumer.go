@@ -1,0 +1,329 @@
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/cartorio-registry/cartorio/clients/validate"
+)
+
+// Delivery is an accepted message.
+type Delivery struct {
+	// Outcome carries the identity, the payload without framing and, when asked
+	// for, the parsed document.
+	validate.Outcome
+	// Message is the broker's message. The consumer acknowledges it; a handler
+	// does not.
+	Message *amqp.Delivery
+	// Attempt counts from 1.
+	Attempt int
+}
+
+// Handler works on an accepted message and returns when the durable part is
+// done; then the message is acknowledged. Its error is transient unless it is
+// made by Reject. The context ends when the consumer has waited long enough for
+// handlers to finish while it stops.
+type Handler func(ctx context.Context, d *Delivery) error
+
+// ConsumerOptions shape a consumer. Queue and DeadLetter are needed.
+type ConsumerOptions struct {
+	Queue string
+	// DeadLetter is where rejected messages go.
+	DeadLetter Destination
+	// NoDeadLetterCheck starts although the dead letter's destination cannot be
+	// seen to exist.
+	NoDeadLetterCheck bool
+	// QueueHasDLX says that the queue has a dead-letter exchange of its own:
+	// when the consumer cannot publish a dead letter, the message goes there
+	// without its reason. Otherwise it is held.
+	QueueHasDLX bool
+
+	// Workers is how many messages are handled at once, 1. With more than one,
+	// messages of a queue finish out of order.
+	Workers int
+	// Prefetch is how many unacknowledged messages the broker hands out, twice
+	// Workers. It counts messages, not bytes.
+	Prefetch int
+
+	// Retry says how often a handler is tried.
+	Retry Policy
+	// RetryQueues lets waits of 2 s and more leave the queue, into queues
+	// "<queue>.retry.<ms>" that the consumer declares; the messages behind go
+	// on meanwhile, so order is lost. Otherwise the worker waits.
+	RetryQueues bool
+
+	// HoldFor is how long a message that cannot be judged is kept by a worker
+	// before it goes back to the queue and the consumer pauses, 60 s.
+	HoldFor time.Duration
+	// Drain is how long handlers may take to finish when the consumer stops, 30 s.
+	Drain time.Duration
+
+	// Name is this consumer in the dead letter's headers; the queue, the host
+	// and the process id when empty.
+	Name string
+	// Observe is told of every message that was settled, when not nil. It must
+	// not block.
+	Observe func(Handled)
+	// Logger takes alarms and lost connections; slog.Default() when nil.
+	Logger *slog.Logger
+}
+
+// Destination is an exchange and a routing key; the default exchange (empty)
+// routes to the queue that the key names.
+type Destination struct{ Exchange, Key string }
+
+// Consumer takes messages from a queue, validates them and hands the accepted
+// ones to a handler.
+type Consumer struct {
+	open      Open
+	validator *validate.Validator
+	expect    *validate.Expect
+	handler   Handler
+	o         ConsumerOptions
+	out       *confirmer // dead letters and retries
+	levels    []time.Duration
+	log       *slog.Logger
+	holding   holding
+}
+
+// mostPrefetch is where a prefetch begins to look copied rather than chosen.
+const mostPrefetch = 250
+
+// NewConsumer makes a consumer; Run works.
+//
+// Errors: no queue, no dead letter, an Expect whose members do not fit together.
+func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler, o ConsumerOptions) (*Consumer, error) {
+	if o.Queue == "" {
+		return nil, errors.New("make a consumer: ConsumerOptions.Queue is empty: name the queue to read")
+	}
+	if o.DeadLetter == (Destination{}) {
+		return nil, errors.New("make a consumer: ConsumerOptions.DeadLetter is empty: name the exchange or queue for rejected messages, before the first one comes")
+	}
+	if err := e.Check(); err != nil {
+		return nil, fmt.Errorf("make a consumer: %w", err)
+	}
+	o.Workers = max(o.Workers, 1)
+	if o.Prefetch <= 0 {
+		o.Prefetch = 2 * o.Workers
+	}
+	o.Retry = o.Retry.orDefault()
+	if o.HoldFor <= 0 {
+		o.HoldFor = time.Minute
+	}
+	if o.Drain <= 0 {
+		o.Drain = 30 * time.Second
+	}
+	if o.Name == "" {
+		host, _ := os.Hostname()
+		o.Name = fmt.Sprintf("%s@%s/%d", o.Queue, host, os.Getpid())
+	}
+	c := &Consumer{open: open, validator: v, expect: e, handler: h, o: o, log: o.Logger}
+	if c.log == nil {
+		c.log = slog.Default()
+	}
+	if o.RetryQueues {
+		c.levels = o.Retry.levels()
+	}
+	if o.Prefetch > mostPrefetch {
+		c.log.Warn("prefetch is high: messages are hoarded by one consumer and redelivered in bursts", "prefetch", o.Prefetch, "workers", o.Workers)
+	}
+	return c, nil
+}
+
+// Run consumes until ctx ends; then it takes no more messages, lets handlers
+// finish, gives back what was not handled and answers nil. A lost connection is
+// made again.
+//
+// Errors: at the start only: the broker cannot be reached, the queue or the dead
+// letter's destination does not exist.
+func (c *Consumer) Run(ctx context.Context) error {
+	if err := c.prepare(ctx); err != nil {
+		return fmt.Errorf("consume from %s: %w", c.o.Queue, err)
+	}
+	c.out = newConfirmer(c.open, max(2*c.o.Workers, 2))
+	defer func() {
+		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.o.Drain)
+		defer cancel()
+		_ = c.out.close(stop)
+	}()
+	pause := firstPause
+	for ctx.Err() == nil {
+		began := time.Now()
+		err := c.session(ctx)
+		if err != nil && ctx.Err() == nil {
+			c.log.Warn("consuming was interrupted and begins anew", "queue", c.o.Queue, "error", err)
+		}
+		if held := c.holding.take(); held != nil {
+			c.probe(ctx, held)
+			continue
+		}
+		if time.Since(began) > longestPause {
+			pause = firstPause
+		}
+		if err != nil && sleep(ctx, pause) == nil {
+			pause = min(2*pause, longestPause)
+		}
+	}
+	return nil
+}
+
+// prepare looks for the destinations and makes the retry queues. A passive
+// declaration that fails closes its channel, so each has its own.
+func (c *Consumer) prepare(ctx context.Context) error {
+	with := func(f func(Channel) error) error {
+		ch, err := c.open(ctx)
+		if err != nil {
+			return err
+		}
+		defer ch.Close() //nolint:errcheck // closed by the broker when f failed
+		return f(ch)
+	}
+	if err := with(func(ch Channel) error {
+		_, err := ch.QueueDeclarePassive(c.o.Queue, true, false, false, false, nil)
+		return err
+	}); err != nil {
+		return fmt.Errorf("look for the queue: %w", err)
+	}
+	if !c.o.NoDeadLetterCheck {
+		if err := with(c.lookForDeadLetter); err != nil {
+			return fmt.Errorf("look for the dead letter's destination: %w: declare it, or set NoDeadLetterCheck", err)
+		}
+	}
+	if len(c.levels) == 0 {
+		return nil
+	}
+	return with(func(ch Channel) error { return declareRetry(ch, c.o.Queue, c.levels) })
+}
+
+func (c *Consumer) lookForDeadLetter(ch Channel) error {
+	d := c.o.DeadLetter
+	if d.Exchange == "" {
+		_, err := ch.QueueDeclarePassive(d.Key, true, false, false, false, nil)
+		return err
+	}
+	return ch.ExchangeDeclarePassive(d.Exchange, "direct", true, false, false, false, nil)
+}
+
+// session consumes on one channel until it is lost, ctx ends, or a message was
+// held too long.
+func (c *Consumer) session(ctx context.Context) error {
+	ch, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer ch.Close() //nolint:errcheck // what is not acknowledged goes back to the queue
+	if err := ch.Qos(c.o.Prefetch, 0, false); err != nil {
+		return fmt.Errorf("set the prefetch: %w", err)
+	}
+	tag := fmt.Sprintf("%s-%d", c.o.Name, time.Now().UnixNano())
+	if len(tag) > 255 {
+		tag = tag[len(tag)-255:]
+	}
+	deliveries, err := ch.ConsumeWithContext(context.WithoutCancel(ctx), c.o.Queue, tag, false, false, false, false, nil)
+	if err != nil {
+		return fmt.Errorf("begin to consume: %w", err)
+	}
+	closes := ch.NotifyClose(make(chan *amqp.Error, 1))
+	s := &session{c: c, stop: make(chan struct{}), cancelled: make(chan struct{})}
+	var cancelWork context.CancelFunc
+	s.work, cancelWork = context.WithCancel(context.WithoutCancel(ctx))
+	defer cancelWork()
+	var workers sync.WaitGroup
+	for range c.o.Workers {
+		workers.Go(func() { s.run(deliveries) })
+	}
+	finished := make(chan struct{})
+	go func() {
+		workers.Wait()
+		close(finished)
+	}()
+	var lost error
+	select {
+	case <-finished:
+		return errors.New("the broker ended the deliveries")
+	case e := <-closes:
+		// What is held here will come again: nobody is to wait for it.
+		lost = fmt.Errorf("the channel was closed: %w", orClosed(e))
+		s.halt()
+	case <-ctx.Done():
+		s.halt()
+	case <-s.stop:
+	}
+	// First no more messages come, then what is held goes back: the other way
+	// round the broker would hand it out to us again at once.
+	err = ch.Cancel(tag, false)
+	close(s.cancelled)
+	drain := time.AfterFunc(c.o.Drain, cancelWork)
+	defer drain.Stop()
+	<-finished
+	if lost == nil && err != nil {
+		lost = fmt.Errorf("stop consuming: %w", err)
+	}
+	return lost
+}
+
+// orClosed is why a channel closed, where the broker said so.
+func orClosed(e *amqp.Error) error {
+	if e == nil {
+		return amqp.ErrClosed
+	}
+	return e
+}
+
+// session is what the workers of one channel share.
+type session struct {
+	c         *Consumer
+	once      sync.Once
+	stop      chan struct{}   // closed: take no more
+	cancelled chan struct{}   // closed: the broker sends no more
+	work      context.Context // of the handlers
+}
+
+func (s *session) halt() { s.once.Do(func() { close(s.stop) }) }
+
+func (s *session) stopping() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// run works until the deliveries end. Once the session stops, what comes is
+// given back.
+func (s *session) run(deliveries <-chan amqp.Delivery) {
+	for d := range deliveries {
+		if s.stopping() {
+			s.giveBack(&d)
+			continue
+		}
+		w := worker{s: s, c: s.c, d: &d, received: time.Now()}
+		w.work()
+	}
+}
+
+// giveBack returns a delivery to its queue, when no more come from there.
+func (s *session) giveBack(d *amqp.Delivery) {
+	<-s.cancelled
+	_ = d.Nack(false, true) // a channel that is lost gives it back by itself
+}
+
+// sleep waits for d or the end of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

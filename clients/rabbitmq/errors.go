@@ -1,0 +1,113 @@
+package rabbitmq
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cartorio-registry/cartorio/clients/validate"
+)
+
+// Fate is what became of a message that was not confirmed and routed.
+type Fate uint8
+
+const (
+	// Unroutable: the broker confirmed it and no queue took it.
+	Unroutable Fate = iota + 1
+	// Refused: the broker closed the channel over it, as for an exchange that
+	// does not exist.
+	Refused
+	// TooLarge: its headers do not fit a frame; nothing was sent.
+	TooLarge
+	// Nacked: the broker could not take it. Publishing again may work.
+	Nacked
+	// Unknown: no confirm came, so it may or may not be there. Publishing again
+	// with the same message id is right: a consumer tells duplicates by it.
+	Unknown
+	// Unsent: it never left this process.
+	Unsent
+)
+
+// String is the fate's word.
+func (f Fate) String() string {
+	switch f {
+	case Unroutable:
+		return "unroutable"
+	case Refused:
+		return "refused"
+	case TooLarge:
+		return "too_large"
+	case Nacked:
+		return "nacked"
+	case Unknown:
+		return "unknown"
+	case Unsent:
+		return "unsent"
+	}
+	return "undecided"
+}
+
+// Error is why a publish did not succeed. errors.Is with validate.ErrPermanent
+// or validate.ErrUnavailable tells whether it is worth trying again.
+type Error struct {
+	Fate                     Fate
+	Exchange, Key, MessageID string
+	Err                      error
+}
+
+// Error tells where the message was going and what became of it.
+func (e *Error) Error() string {
+	return fmt.Sprintf("publish message %s to exchange %q with key %q: %s: %v", e.MessageID, e.Exchange, e.Key, e.Fate, e.Err)
+}
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is answers for validate.ErrPermanent and validate.ErrUnavailable.
+func (e *Error) Is(target error) bool {
+	switch e.Fate {
+	case Unroutable, Refused, TooLarge:
+		return target == validate.ErrPermanent
+	case Nacked, Unknown, Unsent:
+		return target == validate.ErrUnavailable
+	}
+	return false
+}
+
+// ErrClosed says that the producer or consumer is closed.
+var ErrClosed = errors.New("it is closed")
+
+// rejection is a handler's word that the message fails the same way again.
+type rejection struct{ err error }
+
+func (r *rejection) Error() string { return r.err.Error() }
+func (r *rejection) Unwrap() error { return r.err }
+
+// Reject makes a handler's error permanent: the message goes to the dead letter
+// at once. It is for messages that are valid and cannot be worked on, such as
+// one that names an entity that does not exist.
+func Reject(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &rejection{err}
+}
+
+// retry is a handler's word on when to try again.
+type retry struct {
+	err   error
+	after time.Duration
+}
+
+func (r *retry) Error() string { return r.err.Error() }
+func (r *retry) Unwrap() error { return r.err }
+
+// Retry makes a handler's error transient and says when to try again; 0 leaves
+// that to the consumer's policy. Every error that is not made by Reject counts
+// as transient.
+func Retry(err error, after time.Duration) error {
+	if err == nil {
+		return nil
+	}
+	return &retry{err, after}
+}

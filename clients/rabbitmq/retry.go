@@ -1,0 +1,128 @@
+package rabbitmq
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/cartorio-registry/cartorio/clients/validate"
+)
+
+// RetryAttempts is the header that counts the attempts made on a message; the
+// broker's own counters change their meaning between versions.
+const RetryAttempts = "retryAttempts"
+
+// Policy says how often and when a handler is tried again.
+type Policy struct {
+	// Attempts is how often a message is handled at most, 6.
+	Attempts int
+	// Base is the wait before the second attempt, 1 s; it doubles up to Cap,
+	// 60 s. A random share of up to a quarter comes on top in place, and comes
+	// off in a retry queue.
+	Base, Cap time.Duration
+}
+
+func (p Policy) orDefault() Policy {
+	if p.Attempts <= 0 {
+		p.Attempts = 6
+	}
+	if p.Base <= 0 {
+		p.Base = time.Second
+	}
+	if p.Cap < p.Base {
+		p.Cap = max(time.Minute, p.Base)
+	}
+	return p
+}
+
+// level is the wait after so many attempts, without its random share.
+func (p Policy) level(attempts int) time.Duration {
+	d := p.Base
+	for i := 1; i < attempts && d < p.Cap; i++ {
+		d *= 2
+	}
+	return min(d, p.Cap)
+}
+
+// levels are the waits that are long enough to leave the queue for.
+func (p Policy) levels() []time.Duration {
+	var out []time.Duration
+	for i := 1; i < p.Attempts; i++ {
+		if d := p.level(i); d >= inPlace && (len(out) == 0 || out[len(out)-1] != d) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// inPlace is the wait from which a retry leaves the queue, when it may.
+const inPlace = 2 * time.Second
+
+// jitter adds a random share of up to a quarter.
+func jitter(d time.Duration) time.Duration {
+	return d + rand.N(d/4+1) //nolint:gosec // spreads load, hides nothing
+}
+
+// retryQueue is the queue where messages of a queue wait for one level. All that
+// are in it wait the same time: a broker lets messages expire only at the head.
+func retryQueue(queue string, level time.Duration) string {
+	return queue + ".retry." + strconv.FormatInt(level.Milliseconds(), 10)
+}
+
+// declareRetry makes the retry queues. Each returns what expires to the work
+// queue by the default exchange.
+func declareRetry(ch Channel, queue string, levels []time.Duration) error {
+	for _, level := range levels {
+		_, err := ch.QueueDeclare(retryQueue(queue, level), true, false, false, false, amqp.Table{
+			"x-message-ttl":             level.Milliseconds(),
+			"x-dead-letter-exchange":    "",
+			"x-dead-letter-routing-key": queue,
+		})
+		if err != nil {
+			return fmt.Errorf("declare the retry queue %s: %w", retryQueue(queue, level), err)
+		}
+	}
+	return nil
+}
+
+// levelFor is the retry queue's level for a wait: the first that is not shorter.
+func levelFor(levels []time.Duration, d time.Duration) (time.Duration, bool) {
+	for _, level := range levels {
+		if level >= d {
+			return level, true
+		}
+	}
+	if len(levels) > 0 {
+		return levels[len(levels)-1], true
+	}
+	return 0, false
+}
+
+// waiting is a delivery on its way to a retry queue. It remembers where it was
+// sent first, since it comes back through the default exchange.
+func waiting(d *amqp.Delivery, attempts int, level time.Duration) amqp.Publishing {
+	msg := republish(d, headersOf(d.Headers))
+	msg.Headers[RetryAttempts] = strconv.Itoa(attempts)
+	if _, ok := msg.Headers[validate.DLQOriginalDestination]; !ok {
+		msg.Headers[validate.DLQOriginalDestination] = destination(d.Exchange, d.RoutingKey)
+		msg.Headers[validate.DLQOriginalRoutingKey] = d.RoutingKey
+	}
+	msg.Expiration = strconv.FormatInt((level - rand.N(level/4+1)).Milliseconds(), 10) //nolint:gosec // as jitter
+	return msg
+}
+
+// attemptsOf is how many attempts were made on a delivery before.
+func attemptsOf(d *amqp.Delivery) int {
+	text, _, err := validate.Header{Name: RetryAttempts, Value: d.Headers[RetryAttempts]}.Text()
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return 0
+	}
+	return int(n)
+}

@@ -48,7 +48,7 @@ func (q Registration) settles(found *Stored) bool {
 	if q.hasID() && *q.ID != found.ID.Number {
 		return false
 	}
-	return q.Version <= 0 || q.hasID() && q.Version == found.Version
+	return q.Version == 0 || q.Version == schemas.Latest || q.hasID() && q.Version == found.Version
 }
 
 // Register stores a version, or answers the one that is already there. Once it

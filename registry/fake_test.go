@@ -109,4 +109,3 @@ var (
 )
 
 func ptr[T any](v T) *T { return &v }
-

@@ -58,7 +58,7 @@ func (e *evaluation) array(n *Node, v *jsontext.Value, s *scope, m *marks) bool 
 	for i := range min(len(n.Prefix), len(v.Items)) {
 		m.set(i)
 		if !e.under(n.Prefix[i], v.Items[i], s, "", i) {
-			if ok = false; !e.collect {
+			if ok = false; e.stop() {
 				return false
 			}
 		}
@@ -67,7 +67,7 @@ func (e *evaluation) array(n *Node, v *jsontext.Value, s *scope, m *marks) bool 
 		m.setAll()
 		for i := len(n.Prefix); i < len(v.Items); i++ {
 			if !e.under(n.Items, v.Items[i], s, "", i) {
-				if ok = false; !e.collect || e.out {
+				if ok = false; e.stop() {
 					return false
 				}
 			}
@@ -113,7 +113,7 @@ func (e *evaluation) unique(n *Node, v *jsontext.Value) bool {
 	if len(v.Items) < 2 {
 		return true
 	}
-	if !e.spend((v.End-v.Start)/16 + len(v.Items)) {
+	if !e.spend((v.End-v.Start)/8 + len(v.Items)) {
 		return false
 	}
 	seen := make(map[string]int, len(v.Items))
@@ -144,7 +144,7 @@ func (e *evaluation) object(n *Node, v *jsontext.Value, s *scope, m *marks) bool
 	}
 	for i := range v.Members {
 		if !e.member(n, v, i, s, m) {
-			if ok = false; !e.collect || e.out {
+			if ok = false; e.stop() {
 				return false
 			}
 		}
@@ -171,6 +171,9 @@ func (e *evaluation) present(n *Node, v *jsontext.Value) bool {
 		for _, name := range n.Required {
 			if !here[name] {
 				e.fail(n, "required", v, "the member %s is missing", short(name))
+			}
+			if e.stop() {
+				break
 			}
 		}
 	}
@@ -265,7 +268,7 @@ func (e *evaluation) unevaluated(n *Node, v *jsontext.Value, s *scope, m *marks)
 		for i, item := range v.Items {
 			if !m.has(i) && !e.under(n.UnevaluatedItems, item, s, "", i) {
 				ok = e.out || e.fail(n, "unevaluatedItems", item, "the item %d is not allowed: nothing in the schema speaks of it", i)
-				if !e.collect || e.out {
+				if e.stop() {
 					return false
 				}
 			}
@@ -277,7 +280,7 @@ func (e *evaluation) unevaluated(n *Node, v *jsontext.Value, s *scope, m *marks)
 			name := v.Members[i].Name
 			if !m.has(i) && !e.under(n.UnevaluatedProperties, v.Members[i].Value, s, name, -1) {
 				ok = e.out || e.fail(n, "unevaluatedProperties", v.Members[i].Value, "the member %s is not allowed: nothing in the schema speaks of it", short(name))
-				if !e.collect || e.out {
+				if e.stop() {
 					return false
 				}
 			}
@@ -396,23 +399,24 @@ func (e *evaluation) exactlyOne(n *Node, v *jsontext.Value, s *scope, m *marks) 
 // reasons tells, while collecting, why the first alternatives did not fit.
 func (e *evaluation) reasons(subs []*Node, v *jsontext.Value, s *scope) string {
 	const most = 3
-	if !e.collect || len(e.violations) >= e.most || len(subs) > 64 {
+	if e.stop() || e.brief || len(subs) > 64 {
 		return ""
 	}
 	kept, limit := e.violations, e.most
+	e.brief = true
 	var said []string
 	for _, sub := range subs[:min(most, len(subs))] {
 		e.violations, e.most = nil, 1
 		e.node(sub, v, s, nil)
 		if len(e.violations) > 0 {
-			text, _, _ := strings.Cut(e.violations[0].Text, " (")
-			if p := e.violations[0].Payload; p != "" {
+			text := e.violations[0].Text
+			if p := e.violations[0].Payload; p != "" && len(p) < 200 {
 				text += fmt.Sprintf(" at %s", p)
 			}
 			said = append(said, text)
 		}
 	}
-	e.violations, e.most = kept, limit
+	e.violations, e.most, e.brief = kept, limit, false
 	if len(said) == 0 {
 		return ""
 	}

@@ -34,10 +34,19 @@ type evaluation struct {
 	skip map[*jsontext.Value]bool
 
 	collect    bool
+	brief      bool // while collecting: do not look into alternatives
 	most       int
 	violations []schemas.Violation
+	pointers   int // bytes of pointers collected
 	path       []string
 }
+
+// mostPointers bounds the bytes of pointers in one answer: a hostile name of
+// half a megabyte must not be told fifty times.
+const mostPointers = 1 << 16
+
+// stop tells whether there is no reason to look further after a violation.
+func (e *evaluation) stop() bool { return !e.collect || e.out || len(e.violations) >= e.most }
 
 type memoKey struct {
 	node  *Node
@@ -56,6 +65,7 @@ type memoEntry struct {
 type scope struct {
 	resource *resource
 	outer    *scope
+	depth    int
 }
 
 // deepestNodes bounds the recursion over nodes that judge one value.
@@ -68,11 +78,23 @@ func (e *evaluation) spend(n int) bool {
 	return !e.out
 }
 
+// enter adds r to the chain when it can be an answer: the outermost one that
+// declares a name is, so a second time adds nothing.
 func (e *evaluation) enter(r *resource, outer *scope) *scope {
-	if !e.dynamic || outer != nil && outer.resource == r {
+	if !e.dynamic || r.outermost == nil && len(r.dynamic) == 0 {
 		return outer
 	}
-	s := scope{r, outer}
+	depth := 1
+	if outer != nil {
+		depth = outer.depth + 1
+		e.spend(outer.depth / 8)
+	}
+	for s := outer; s != nil; s = s.outer {
+		if s.resource == r {
+			return outer
+		}
+	}
+	s := scope{r, outer, depth}
 	if known := e.scopes[s]; known != nil {
 		return known
 	}
@@ -92,7 +114,7 @@ func (e *evaluation) node(n *Node, v *jsontext.Value, s *scope, m *marks) bool {
 	if e.depth >= deepestNodes {
 		e.out = true
 	}
-	if !e.spend(1) {
+	if !e.spend(1) || e.collect && e.stop() {
 		return false
 	}
 	if n.Boolean {
@@ -171,7 +193,7 @@ func (e *evaluation) judge(n *Node, v *jsontext.Value, s *scope, outer *marks) b
 
 // fail notes a violation, when they are collected, and is always false.
 func (e *evaluation) fail(n *Node, keyword string, v *jsontext.Value, format string, args ...any) bool {
-	if e.collect && len(e.violations) < e.most {
+	if e.collect && !e.stop() {
 		var p schemas.Pointer
 		for _, token := range e.path {
 			p = p.Append(token)
@@ -184,6 +206,9 @@ func (e *evaluation) fail(n *Node, keyword string, v *jsontext.Value, format str
 			Kind: schemas.Invalid, Payload: p, Schema: n.where(keyword), Offset: v.Start, Rule: rule,
 			Text: fmt.Sprintf(format, args...),
 		})
+		if e.pointers += len(p); e.pointers > mostPointers {
+			e.most = len(e.violations)
+		}
 	}
 	return false
 }

@@ -54,7 +54,9 @@ type loader struct {
 	queue     []*Node
 	embeds    []*resource // the embedded ones of the first document
 	problems  []problem
-	regexes   int // what RE2 may still take, in instructions
+	pointers  int                                            // bytes of pointers in problems
+	indexes   map[*jsontext.Value]map[string]*jsontext.Value // of large objects
+	regexes   int                                            // what RE2 may still take, in instructions
 	count     int
 	bundled   bool // this is the loader of the meta-schemas themselves
 	dynamic   bool // some node has a dynamic reference
@@ -76,6 +78,7 @@ func newLoader(limits schemas.Limits) *loader {
 		resources: map[string]*resource{},
 		owner:     map[*jsontext.Value]*resource{},
 		nodes:     map[*jsontext.Value]*Node{},
+		indexes:   map[*jsontext.Value]map[string]*jsontext.Value{},
 		regexes:   100_000,
 	}
 }
@@ -83,13 +86,25 @@ func newLoader(limits schemas.Limits) *loader {
 const mostProblems = 50
 
 func (l *loader) report(n *Node, keyword string, at *jsontext.Value, summary, detail string) {
-	if len(l.problems) < mostProblems {
-		p := n.Pointer()
-		if keyword != "" {
-			p = p.Append(keyword)
-		}
-		l.problems = append(l.problems, problem{n.resource.document, at.Start, p, summary, detail})
+	if l.pointers > mostPointers || len(l.problems) >= mostProblems {
+		return
 	}
+	p := n.Pointer()
+	if keyword != "" {
+		p = p.Append(keyword)
+	}
+	l.pointers += len(p)
+	l.problems = append(l.problems, problem{n.resource.document, at.Start, p, summary, detail})
+}
+
+// note reports something about a value that has no node yet.
+func (l *loader) note(d *document, v *jsontext.Value, p problem) {
+	if l.pointers > mostPointers || len(l.problems) >= mostProblems {
+		return
+	}
+	p.document, p.pointer = d, pointerTo(d.root, v)
+	l.pointers += len(p.pointer)
+	l.problems = append(l.problems, p)
 }
 
 // add takes a document in: its resources and anchors become known.
@@ -199,8 +214,8 @@ func (l *loader) embedded(v *jsontext.Value, r *resource) *resource {
 	if old, taken := l.resources[inner.uri]; !taken {
 		l.resources[inner.uri] = inner
 	} else if old.document == r.document {
-		l.problems = append(l.problems, problem{
-			document: r.document, offset: v.Get(dialect.idKeyword()).Start, pointer: pointerTo(r.document.root, v),
+		l.note(r.document, v, problem{
+			offset:  v.Get(dialect.idKeyword()).Start,
 			summary: fmt.Sprintf("the identifier %q stands on two schemas of this document", inner.uri),
 			detail:  "a reference to it would be ambiguous; rename one",
 		})
@@ -211,8 +226,8 @@ func (l *loader) embedded(v *jsontext.Value, r *resource) *resource {
 func (l *loader) anchors(v *jsontext.Value, r *resource) {
 	put := func(name string, dynamic bool) {
 		if old, taken := r.anchors[name]; taken && old.value != v {
-			l.problems = append(l.problems, problem{
-				document: r.document, offset: v.Start, pointer: pointerTo(r.document.root, v),
+			l.note(r.document, v, problem{
+				offset:  v.Start,
 				summary: fmt.Sprintf("the anchor %q stands on two schemas of one resource", name),
 				detail:  "a reference to it would be ambiguous; rename one",
 			})
@@ -393,6 +408,22 @@ func pointerTo(from, to *jsontext.Value) schemas.Pointer {
 	return p
 }
 
+// member finds a member, by an index where there are many.
+func (l *loader) member(v *jsontext.Value, name string) *jsontext.Value {
+	if v == nil || len(v.Members) < 16 {
+		return v.Get(name)
+	}
+	index := l.indexes[v]
+	if index == nil {
+		index = make(map[string]*jsontext.Value, len(v.Members))
+		for i := range v.Members {
+			index[v.Members[i].Name] = v.Members[i].Value
+		}
+		l.indexes[v] = index
+	}
+	return index[name]
+}
+
 // walk follows a JSON Pointer, also through keywords that nobody knows. The
 // resource changes where an embedded one begins.
 func (l *loader) walk(from *Node, pointer string) (*Node, string) {
@@ -400,7 +431,7 @@ func (l *loader) walk(from *Node, pointer string) (*Node, string) {
 	var path []string
 	for token := range strings.SplitSeq(pointer[1:], "/") {
 		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
-		next := v.Get(token)
+		next := l.member(v, token)
 		if next == nil && v.Kind == jsontext.Array {
 			if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(v.Items) && strconv.Itoa(i) == token {
 				next = v.Items[i]
@@ -411,7 +442,7 @@ func (l *loader) walk(from *Node, pointer string) (*Node, string) {
 			if buckets := from.Value.Get("definitions"); v == from.Value && token == "$defs" {
 				token, next = "definitions", buckets
 			} else if len(path) == 1 && path[0] == "$defs" {
-				if next = buckets.Get(token); next != nil {
+				if next = l.member(buckets, token); next != nil {
 					path[0] = "definitions"
 				}
 			}

@@ -224,10 +224,14 @@ func (s *Schema) checkMeta(l *loader) error {
 			if v.Kind == schemas.TooComplex {
 				return &schemas.LimitError{Limit: schemas.LimitDeclarations, Most: l.limits.Declarations, Found: l.count}
 			}
-			errs = append(errs, schemas.SyntaxError{
+			e := schemas.SyntaxError{
 				Position: schemas.PositionAt(s.source.Text, v.Offset), Pointer: prefix + v.Payload, Summary: v.Text,
 				Detail: fmt.Sprintf("the %s of its meta-schema refuses it", v.Rule),
-			})
+			}
+			// Two vocabularies of a meta-schema may say the same.
+			if !slices.Contains(errs, e) {
+				errs = append(errs, e)
+			}
 		}
 	}
 	if errs == nil {

@@ -9,8 +9,8 @@ type span struct{ from, to int }
 
 var unset = span{-1, -1}
 
-// deepest bounds the matcher's recursion, and so its stack: about 40 MB.
-const deepest = 50_000
+// deepest bounds the matcher's recursion, and so its stack: about 20 MB.
+const deepest = 20_000
 
 // machine is the state of one match.
 type machine struct {

@@ -37,13 +37,13 @@ func reference(reader, writer schemas.Schema, _ compat.Policy, budget compat.Bud
 	if !ok {
 		return nil, fmt.Errorf("%w: the writer is a %T, not a parsed Avro schema", compat.ErrNotChecked, writer)
 	}
-	p := port{meter: budget.Meter(), memory: map[pair][]compat.Difference{}}
+	p := port{meter: budget.Meter(), memory: map[pair][]fault{}}
 	list := p.check(r.Root(), w.Root())
 	if p.failed != nil {
-		return []compat.Difference{*p.failed}, nil
+		return []compat.Difference{p.failed.difference()}, nil
 	}
 	if err := p.meter.Err(); err != nil {
 		return nil, err
 	}
-	return list, nil
+	return differences(list), nil
 }

@@ -19,6 +19,7 @@ type differ struct {
 	known     map[identity]int // change → index
 	changes   []compat.Change
 	hurts     []hurt // beside changes
+	steps     []step
 }
 
 // visit is a pair of definitions and the directions in which one is read with
@@ -35,11 +36,22 @@ type identity struct {
 	detail   string
 }
 
-// hurt is where a witness has to reach, and what it has to hold there: per
-// direction a branch or symbol of the writer, or -1 for any telling value.
+// hurt is where a witness has to reach, per direction, and what it has to hold
+// there: a branch or symbol of the writer, or -1 for any telling value. A place
+// that a direction never reads is not reached.
 type hurt struct {
-	step *step
-	pick [2]int
+	reached [2]bool
+	step    [2]*step
+	pick    [2]int
+}
+
+// reach takes the place for the directions that have none yet.
+func (h *hurt) reach(p place) {
+	for d, live := range p.live {
+		if live && !h.reached[d] {
+			h.reached[d], h.step[d] = true, p.step
+		}
+	}
 }
 
 func newDiffer(old, next *avro.Schema, budget compat.Budget) *differ {
@@ -58,14 +70,30 @@ type place struct {
 	// byOld and byNew are what each side reads with here: the union around the
 	// type, or the type itself.
 	byOld, byNew *avro.Type
-	path         string
+	path         path
 	step         *step
 	live         [2]bool // does new read old, old read new, at this place at all?
 }
 
+// path is a logical path: the full name of the definition around, a field of
+// it, and what is nested in there without a name. It starts anew at every
+// definition, so that it is the same wherever that is used.
+type path struct{ root, field, nested string }
+
+func (p path) String() string {
+	if p.field == "" {
+		return p.root + p.nested
+	}
+	return p.root + "." + p.field + p.nested
+}
+
 // part is the pair one step below p.
-func (p place) part(o, n *avro.Type, path string, oldIndex, newIndex int) place {
-	return place{o: o, n: n, byOld: o, byNew: n, path: path, live: p.live, step: &step{up: p.step, old: oldIndex, new: newIndex}}
+func (d *differ) part(p place, o, n *avro.Type, path path, oldIndex, newIndex int) place {
+	if len(d.steps) == cap(d.steps) {
+		d.steps = make([]step, 0, 64) // the full ones stay where they are, since places point into them
+	}
+	d.steps = append(d.steps, step{up: p.step, old: oldIndex, new: newIndex})
+	return place{o: o, n: n, byOld: o, byNew: n, path: path, live: p.live, step: &d.steps[len(d.steps)-1]}
 }
 
 // whole is what each side makes of everything the other has here.
@@ -89,7 +117,7 @@ var none = [2]int{-1, -1}
 
 func (d *differ) report(rule compat.Rule, p place, t told) {
 	if t.path == "" {
-		t.path = p.path
+		t.path = p.path.String()
 	}
 	if !p.live[newReadsOld] {
 		t.effect.NewReadsOld = compat.Reads
@@ -101,6 +129,7 @@ func (d *differ) report(rule compat.Rule, p place, t told) {
 	if i, ok := d.known[key]; ok {
 		e := d.changes[i].Effects[compat.Data]
 		d.changes[i].Effects[compat.Data] = e.Combine(t.effect)
+		d.hurts[i].reach(p)
 		return
 	}
 	d.known[key] = len(d.changes)
@@ -108,7 +137,9 @@ func (d *differ) report(rule compat.Rule, p place, t told) {
 		Rule: rule.ID, Old: t.old, New: t.new, Path: t.path, Text: t.text, Before: t.before, After: t.after,
 		Effects: map[compat.Layer]compat.Effect{compat.Data: t.effect},
 	})
-	d.hurts = append(d.hurts, hurt{step: p.step, pick: t.pick})
+	h := hurt{pick: t.pick}
+	h.reach(p)
+	d.hurts = append(d.hurts, h)
 }
 
 // reads is the effect of a change that hurts nobody.
@@ -128,17 +159,19 @@ func (d *differ) types(p place) {
 		return
 	}
 	if p.o.Kind == p.n.Kind {
-		d.attributes(p, p.o.Place(), p.n.Place(), p.o.Attributes, p.n.Attributes, p.o.Logical, p.n.Logical)
+		d.attributes(p, p.o, p.n, p.o.Attributes, p.n.Attributes, p.o.Logical, p.n.Logical)
 	} else if !d.kinds(p) {
 		return
 	}
-	d.logical(p, p.o.Place(), p.n.Place(), p.o.Logical, p.n.Logical)
+	d.logical(p, p.o, p.n, p.o.Logical, p.n.Logical)
 	switch {
 	case p.o.Kind != p.n.Kind:
 	case p.o.Kind == avro.Array:
-		d.types(p.part(p.o.Items, p.n.Items, p.path+"[]", 0, 0))
+		p.path.nested += "[]"
+		d.types(d.part(p, p.o.Items, p.n.Items, p.path, 0, 0))
 	case p.o.Kind == avro.Map:
-		d.types(p.part(p.o.Items, p.n.Items, p.path+"{}", 0, 0))
+		p.path.nested += "{}"
+		d.types(d.part(p, p.o.Items, p.n.Items, p.path, 0, 0))
 	}
 }
 
@@ -171,11 +204,11 @@ func (d *differ) named(p place) {
 		return
 	}
 	d.seen[key] = true
-	p.path = n.Full
+	p.path = path{root: n.Full}
 	d.names(p)
-	d.doc(p, o.Place(), n.Place(), o.Doc, n.Doc)
-	d.attributes(p, o.Place(), n.Place(), o.Attributes, n.Attributes, o.Logical, n.Logical)
-	d.logical(p, o.Place(), n.Place(), o.Logical, n.Logical)
+	d.doc(p, o, n, o.Doc, n.Doc)
+	d.attributes(p, o, n, o.Attributes, n.Attributes, o.Logical, n.Logical)
+	d.logical(p, o, n, o.Logical, n.Logical)
 	switch o.Kind {
 	case avro.Record:
 		d.records(p)
@@ -196,6 +229,9 @@ func (d *differ) named(p place) {
 func (d *differ) names(p place) {
 	o, n := p.o.Named, p.n.Named
 	newKnows, oldKnows := has(n.Aliases, o.Full), has(o.Aliases, n.Full)
+	if o.Full == n.Full && len(o.Aliases) == 0 && len(n.Aliases) == 0 {
+		return
+	}
 	t := told{old: o.Place(), new: n.Place(), before: o.Full, after: n.Full, pick: none, effect: reads}
 	if o.Name == n.Name {
 		if o.Full != n.Full {

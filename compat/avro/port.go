@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/cartorio-registry/cartorio/compat"
-	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/avro"
 )
 
@@ -51,22 +50,66 @@ func pairOf(r, w *avro.Type) pair {
 // Source: avro-compat 3 and 4.
 type port struct {
 	meter  *compat.Meter
-	memory map[pair][]compat.Difference // nil while a pair is open: open counts as compatible
-	path   []string
-	failed *compat.Difference // the check itself failed
+	memory map[pair][]fault // nil while a pair is open: open counts as compatible
+	path   []token
+	base   int    // where the current path begins in path
+	failed *fault // the check itself failed
 }
 
+// fault is a difference before it is spelled out: most are tried and dropped in
+// the branches of unions.
+type fault struct {
+	kind           string
+	path           []token
+	info           string // empty for kinds that follow from the types
+	reader, writer placed
+	causes         []fault
+}
+
+// difference spells f out.
+func (f fault) difference() compat.Difference {
+	d := compat.Difference{Type: f.kind, Path: spellPath(f.path), Info: f.info, Reader: f.reader.Place(), Writer: f.writer.Place()}
+	if f.info == "" {
+		r, w := upper(f.reader), upper(f.writer)
+		d.Info = "reader union lacking writer type: " + w
+		if f.kind == typeMismatch {
+			d.Info = "reader type: " + r + " not compatible with writer type: " + w
+		}
+	}
+	d.Causes = differences(f.causes)
+	return d
+}
+
+func differences(list []fault) []compat.Difference {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]compat.Difference, len(list))
+	for i, f := range list {
+		out[i] = f.difference()
+	}
+	return out
+}
+
+// token is one step of a path: a word, or a number where the word is empty.
+type token struct {
+	word   string
+	number int
+}
+
+func number(n int) token { return token{number: n} }
+
 // check starts a new path, as the peer does for the branches of a union.
-func (p *port) check(r, w *avro.Type) []compat.Difference {
-	saved := p.path
-	p.path = nil
+func (p *port) check(r, w *avro.Type) []fault {
+	saved := p.base
+	p.base = len(p.path)
 	list := p.types(r, w)
-	p.path = saved
+	p.base = saved
 	return list
 }
 
 // at runs the check of a part one step below the current place.
-func (p *port) at(step string, r, w *avro.Type) []compat.Difference {
+func (p *port) at(step token, r, w *avro.Type) []fault {
 	p.path = append(p.path, step)
 	list := p.types(r, w)
 	p.path = p.path[:len(p.path)-1]
@@ -75,17 +118,20 @@ func (p *port) at(step string, r, w *avro.Type) []compat.Difference {
 
 // types answers a pair, from memory when it was met before: then its faults
 // appear again with the path of their first meeting (oddity 3).
-func (p *port) types(r, w *avro.Type) []compat.Difference {
+func (p *port) types(r, w *avro.Type) []fault {
 	if p.failed != nil {
 		return nil
+	}
+	if !p.meter.Spend(1) {
+		return nil
+	}
+	if r.Named == nil && w.Named == nil {
+		return p.compute(r, w) // met once for each pair of records around it, and those are remembered
 	}
 	key := pairOf(r, w)
 	if list, met := p.memory[key]; met {
 		p.meter.Spend(len(list))
 		return list
-	}
-	if !p.meter.Spend(1) {
-		return nil
 	}
 	p.memory[key] = nil
 	list := p.compute(r, w)
@@ -93,13 +139,13 @@ func (p *port) types(r, w *avro.Type) []compat.Difference {
 	return list
 }
 
-func (p *port) compute(r, w *avro.Type) []compat.Difference {
+func (p *port) compute(r, w *avro.Type) []fault {
 	if r.Kind == w.Kind {
 		switch r.Kind {
 		case avro.Array:
-			return p.at("items", r.Items, w.Items)
+			return p.at(token{word: "items"}, r.Items, w.Items)
 		case avro.Map:
-			return p.at("values", r.Items, w.Items)
+			return p.at(token{word: "values"}, r.Items, w.Items)
 		case avro.Fixed:
 			return merge(p.names(r, w), p.sizes(r, w))
 		case avro.Enum:
@@ -112,9 +158,9 @@ func (p *port) compute(r, w *avro.Type) []compat.Difference {
 		return nil // primitives
 	}
 	if w.Kind == avro.Union {
-		var out []compat.Difference
+		var out []fault
 		for i, branch := range w.Branches {
-			out = merge(out, p.at(strconv.Itoa(i), r, branch))
+			out = merge(out, p.at(number(i), r, branch))
 		}
 		return out
 	}
@@ -123,30 +169,30 @@ func (p *port) compute(r, w *avro.Type) []compat.Difference {
 		if ok {
 			return nil
 		}
-		return p.fault(missingBranch, "", "reader union lacking writer type: "+upper(w), r.Place(), w.Place(), causes...)
+		return p.fault(missingBranch, nowhere, "", r, w, causes...)
 	}
 	if promotes(w.Kind, r.Kind) {
 		return nil
 	}
-	return p.mismatch(r.Kind, w.Kind, r.Place(), w.Place())
+	return p.fault(typeMismatch, nowhere, "", r, w)
 }
 
 // unions: every branch of the writer must be readable by the reader's union;
 // what is wrong inside a branch does not show (oddity 1).
-func (p *port) unions(r, w *avro.Type) (out []compat.Difference) {
+func (p *port) unions(r, w *avro.Type) (out []fault) {
 	for i, branch := range w.Branches {
 		list := p.check(r, branch)
 		if len(list) == 0 {
 			continue
 		}
-		out = merge(out, p.fault(missingBranch, strconv.Itoa(i), "reader union lacking writer type: "+upper(branch), r.Place(), branch.Place(), list...))
+		out = merge(out, p.fault(missingBranch, number(i), "", r, branch, list...))
 	}
 	return out
 }
 
 // anyBranch tells whether a branch of r can read w; if none can, what is wrong
 // in the branches of w's kind.
-func (p *port) anyBranch(r, w *avro.Type) (causes []compat.Difference, ok bool) {
+func (p *port) anyBranch(r, w *avro.Type) (causes []fault, ok bool) {
 	for _, branch := range r.Branches {
 		list := p.check(branch, w)
 		if p.failed != nil || len(list) == 0 {
@@ -159,28 +205,28 @@ func (p *port) anyBranch(r, w *avro.Type) (causes []compat.Difference, ok bool) 
 	return causes, false
 }
 
-func (p *port) names(r, w *avro.Type) []compat.Difference {
+func (p *port) names(r, w *avro.Type) []fault {
 	if r.Named.Name == w.Named.Name || slices.Contains(r.Named.Aliases, w.Named.Full) {
 		return nil
 	}
-	return p.fault(nameMismatch, "name", "expected: "+w.Named.Full, r.Named.Place(), w.Named.Place())
+	return p.fault(nameMismatch, token{word: "name"}, "expected: "+w.Named.Full, r.Named, w.Named)
 }
 
-func (p *port) sizes(r, w *avro.Type) []compat.Difference {
+func (p *port) sizes(r, w *avro.Type) []fault {
 	if r.Named.Size == w.Named.Size {
 		return nil
 	}
-	return p.fault(fixedSizeMismatch, "size", fmt.Sprintf("expected: %d, found: %d", w.Named.Size, r.Named.Size), r.Named.Place(), w.Named.Place())
+	return p.fault(fixedSizeMismatch, token{word: "size"}, fmt.Sprintf("expected: %d, found: %d", w.Named.Size, r.Named.Size), r.Named, w.Named)
 }
 
-func (p *port) symbols(r, w *avro.Type) []compat.Difference {
+func (p *port) symbols(r, w *avro.Type) []fault {
 	p.meter.Spend(len(w.Named.Symbols))
 	missing := missingIn(r.Named, w.Named)
 	if len(missing) == 0 || r.Named.HasDefault {
 		return nil
 	}
 	slices.Sort(missing)
-	return p.fault(missingSymbols, "symbols", "["+strings.Join(missing, ", ")+"]", r.Named.Place(), w.Named.Place())
+	return p.fault(missingSymbols, token{word: "symbols"}, "["+strings.Join(missing, ", ")+"]", r.Named, w.Named)
 }
 
 // missingIn lists the symbols of w that r lacks, in w's order.
@@ -203,29 +249,27 @@ func missingIn(r, w *avro.Named) (missing []string) {
 	return missing
 }
 
-func (p *port) fields(r, w *avro.Type) (out []compat.Difference) {
+func (p *port) fields(r, w *avro.Type) (out []fault) {
 	index := fieldsByName{named: w.Named}
-	p.path = append(p.path, "fields")
+	p.path = append(p.path, token{word: "fields"})
 	for i, field := range r.Named.Fields {
-		p.path = append(p.path, strconv.Itoa(i))
+		p.path = append(p.path, number(i))
 		match, count := index.matches(field)
 		switch {
 		case p.failed != nil:
 		case count > 1:
-			p.failed = &compat.Difference{
-				Type: unexpectedException, Path: p.spell(), Reader: field.Place(), Writer: w.Named.Place(),
-				Info: fmt.Sprintf("Reader record field %s matches multiple fields in writer record schema %s", field.Name, w.Named.Full),
+			p.failed = &fault{
+				kind: unexpectedException, path: slices.Clone(p.path[p.base:]), reader: field, writer: w.Named,
+				info: fmt.Sprintf("Reader record field %s matches multiple fields in writer record schema %s", field.Name, w.Named.Full),
 			}
 		case count == 1:
-			out = merge(out, p.at("type", field.Type, match.Type))
+			out = merge(out, p.at(token{word: "type"}, field.Type, match.Type))
 		case field.Default != nil:
 		case field.Type.Kind == avro.Enum && field.Type.Named.HasDefault:
 			// Oddity 2: the peer compares the enum with the record.
-			p.path = append(p.path, "type")
-			out = merge(out, p.mismatch(avro.Enum, avro.Record, field.Place(), w.Named.Place()))
-			p.path = p.path[:len(p.path)-1]
+			out = merge(out, p.at(token{word: "type"}, field.Type, w))
 		default:
-			out = merge(out, p.fault(missingDefault, "", field.Name, field.Place(), w.Named.Place()))
+			out = merge(out, p.fault(missingDefault, nowhere, field.Name, field, w.Named))
 		}
 		p.path = p.path[:len(p.path)-1]
 	}
@@ -233,38 +277,57 @@ func (p *port) fields(r, w *avro.Type) (out []compat.Difference) {
 	return out
 }
 
-// fieldsByName finds fields; it makes an index only when a field is not where
-// it was on the other side.
+// fieldsByName finds fields. Records of two versions mostly have their fields
+// in one order, so it looks behind the last one found first, and makes an index
+// only when that keeps failing.
 type fieldsByName struct {
-	named *avro.Named
-	index map[string]*avro.Field
+	named  *avro.Named
+	index  map[string]*avro.Field
+	next   int
+	misses int
 }
 
-func (f *fieldsByName) get(name string, hint int) *avro.Field {
-	if hint < len(f.named.Fields) && f.named.Fields[hint].Name == name {
-		return f.named.Fields[hint]
+func (f *fieldsByName) get(name string) *avro.Field {
+	fields := f.named.Fields
+	for i := f.next; i < len(fields) && i < f.next+2; i++ {
+		if fields[i].Name == name {
+			f.next = i + 1
+			return fields[i]
+		}
+	}
+	if f.index == nil && f.misses < 4 {
+		f.misses++
+		field := f.named.Field(name)
+		if field != nil {
+			f.next = field.Index + 1
+		}
+		return field
 	}
 	if f.index == nil {
-		f.index = make(map[string]*avro.Field, len(f.named.Fields))
-		for _, field := range f.named.Fields {
+		f.index = make(map[string]*avro.Field, len(fields))
+		for _, field := range fields {
 			f.index[field.Name] = field
 		}
 	}
-	return f.index[name]
+	field := f.index[name]
+	if field != nil {
+		f.next = field.Index + 1
+	}
+	return field
 }
 
 // matches finds the writer's field for a reader's field: by name, or by one of
 // the reader's aliases. More than one match is the peer's failure; an alias that
 // is the field's own name counts as a second one.
 func (f *fieldsByName) matches(reader *avro.Field) (match *avro.Field, count int) {
-	if match = f.get(reader.Name, reader.Index); match != nil {
+	if match = f.get(reader.Name); match != nil {
 		count = 1
 	}
 	for i, alias := range reader.Aliases {
 		if slices.Contains(reader.Aliases[:i], alias) {
 			continue
 		}
-		if other := f.get(alias, reader.Index); other != nil {
+		if other := f.get(alias); other != nil {
 			match = other
 			count++
 		}
@@ -272,24 +335,44 @@ func (f *fieldsByName) matches(reader *avro.Field) (match *avro.Field, count int
 	return match, count
 }
 
-func (p *port) mismatch(r, w avro.Kind, reader, writer schemas.Place) []compat.Difference {
-	return p.fault(typeMismatch, "", fmt.Sprintf("reader type: %s not compatible with writer type: %s", strings.ToUpper(r.String()), strings.ToUpper(w.String())), reader, writer)
-}
+// nowhere is no step: the fault is at the place itself.
+var nowhere = number(-1)
 
-func (p *port) fault(kind, step, info string, reader, writer schemas.Place, causes ...compat.Difference) []compat.Difference {
-	if step != "" {
-		p.path = append(p.path, step)
-		defer func() { p.path = p.path[:len(p.path)-1] }()
+func (p *port) fault(kind string, step token, info string, reader, writer placed, causes ...fault) []fault {
+	path := p.path[p.base:]
+	p.meter.Spend(len(path))
+	path = slices.Clip(slices.Clone(path))
+	if step != nowhere {
+		path = append(path, step)
 	}
-	return []compat.Difference{{Type: kind, Path: p.spell(), Info: info, Reader: reader, Writer: writer, Causes: causes}}
+	return []fault{{kind: kind, path: path, info: info, reader: reader, writer: writer, causes: causes}}
 }
 
-func (p *port) spell() string { return "/" + strings.Join(p.path, "/") }
+func spellPath(path []token) string {
+	if len(path) == 0 {
+		return "/"
+	}
+	var b []byte
+	for _, t := range path {
+		b = append(b, '/')
+		if t.word != "" {
+			b = append(b, t.word...)
+		} else {
+			b = strconv.AppendInt(b, int64(t.number), 10)
+		}
+	}
+	return string(b)
+}
 
-func upper(t *avro.Type) string { return strings.ToUpper(t.Kind.String()) }
+func upper(t placed) string {
+	if t, ok := t.(*avro.Type); ok {
+		return strings.ToUpper(t.Kind.String())
+	}
+	return ""
+}
 
 // merge appends b to a without touching what memory holds.
-func merge(a, b []compat.Difference) []compat.Difference {
+func merge(a, b []fault) []fault {
 	switch {
 	case len(b) == 0:
 		return a

@@ -33,7 +33,7 @@ func (d *differ) align(o, n *avro.Named) *fieldPairs {
 	f := &fieldPairs{ofOld: unpaired(len(o.Fields)), ofNew: unpaired(len(n.Fields))}
 	byOld := d.byOld.fieldsOf(o)
 	for j, field := range n.Fields {
-		if match := byOld.get(field.Name, j); match != nil {
+		if match := byOld.get(field.Name); match != nil {
 			f.join(match.Index, j)
 		}
 	}
@@ -196,7 +196,7 @@ func (d *differ) removed(p place, field *avro.Field) {
 
 // fields compares an aligned pair of fields.
 func (d *differ) fields(p place, o, n *avro.Field) {
-	inner := p.part(o.Type, n.Type, p.n.Named.Full+"."+n.Name, o.Index, n.Index)
+	inner := d.part(p, o.Type, n.Type, path{root: p.n.Named.Full, field: n.Name}, o.Index, n.Index)
 	if o.Name != n.Name {
 		inner.live = d.renamed(inner, p.o.Named, p.n.Named, o, n)
 	}
@@ -216,8 +216,8 @@ func (d *differ) fields(p place, o, n *avro.Field) {
 			text: fmt.Sprintf("the sort order of field %s changed from %s to %s", n.Name, o.Order, n.Order),
 		})
 	}
-	d.doc(inner, o.Place(), n.Place(), o.Doc, n.Doc)
-	d.attributes(inner, o.Place(), n.Place(), o.Attributes, n.Attributes, avro.Logical{}, avro.Logical{})
+	d.doc(inner, o, n, o.Doc, n.Doc)
+	d.attributes(inner, o, n, o.Attributes, n.Attributes, avro.Logical{}, avro.Logical{})
 	d.types(inner)
 }
 
@@ -254,19 +254,20 @@ func (d *differ) renamed(p place, ro, rn *avro.Named, o, n *avro.Field) (live [2
 
 // ambiguous reports a field whose aliases name a second field of the other side.
 func (d *differ) ambiguous(p place, ro, rn *avro.Named, o, n *avro.Field) bool {
+	byNew, byOld := d.byNew.ambiguous(n, rn, ro), d.byOld.ambiguous(o, ro, rn)
+	if !byNew && !byOld {
+		return false
+	}
 	t := told{
 		old: o.Place(), new: n.Place(), effect: reads, pick: none,
 		before: without(o.Aliases), after: without(n.Aliases),
 		text: fmt.Sprintf("field %s fits two fields of the other side, by its name and its aliases", n.Name),
 	}
-	if d.byNew.ambiguous(n, rn, ro) {
+	if byNew {
 		t.effect.NewReadsOld = compat.Refuses
 	}
-	if d.byOld.ambiguous(o, ro, rn) {
+	if byOld {
 		t.effect.OldReadsNew = compat.Refuses
-	}
-	if t.effect == reads {
-		return false
 	}
 	d.report(fieldAmbiguous, p, t)
 	return true
@@ -284,10 +285,14 @@ func gap(s *resolution, field *avro.Field, r, w *avro.Named) compat.Outcome {
 
 // defaults compares what a field becomes where the other side lacks it.
 func (d *differ) defaults(p place, o, n *avro.Field) {
+	if o.Default == nil && n.Default == nil {
+		return
+	}
+	if o.Default != nil && n.Default != nil && sameValue(o.Default, n.Default) {
+		return
+	}
 	t := told{old: o.Place(), new: n.Place(), effect: reads}
 	switch {
-	case o.Default == nil && n.Default == nil:
-		return
 	case o.Default == nil:
 		t.after = short(n.Default.String())
 		t.text = fmt.Sprintf("field %s was given the default %s", n.Name, t.after)
@@ -296,7 +301,7 @@ func (d *differ) defaults(p place, o, n *avro.Field) {
 		t.before = short(o.Default.String())
 		t.text = fmt.Sprintf("field %s lost its default %s", n.Name, t.before)
 		d.report(fieldDefaultRemoved, p, t)
-	case !sameValue(o.Default, n.Default):
+	default:
 		t.before, t.after = short(o.Default.String()), short(n.Default.String())
 		t.text = fmt.Sprintf("the default of field %s changed from %s to %s", n.Name, t.before, t.after)
 		d.report(fieldDefaultChanged, p, t)
@@ -354,6 +359,9 @@ func (d *differ) enums(p place) {
 			text: fmt.Sprintf("the symbols of enum %s stand in another order", n.Full),
 		})
 	}
+	if o.HasDefault == n.HasDefault && o.Default == n.Default {
+		return
+	}
 	t := told{old: o.Place(), new: n.Place(), before: o.Default, after: n.Default, effect: reads}
 	switch {
 	case !o.HasDefault && n.HasDefault:
@@ -362,7 +370,7 @@ func (d *differ) enums(p place) {
 	case o.HasDefault && !n.HasDefault:
 		t.text = fmt.Sprintf("enum %s lost its default %s", n.Full, o.Default)
 		d.report(enumDefaultRemoved, p, t)
-	case o.Default != n.Default:
+	default:
 		t.text = fmt.Sprintf("the default of enum %s changed from %s to %s", n.Full, o.Default, n.Default)
 		d.report(enumDefaultChanged, p, t)
 	}

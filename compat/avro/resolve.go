@@ -45,53 +45,55 @@ func (s *resolution) whole(r, w *avro.Type) compat.Outcome {
 }
 
 // of answers for two types. A writer's type that no finite value has is read
-// by anything.
+// by anything. Only definitions are remembered: what is nested without a name
+// ends soon.
 func (s *resolution) of(r, w *avro.Type) compat.Outcome {
-	if s.finite != nil && s.finite.cost(w) == endless {
-		return compat.Reads
-	}
-	if r.Kind.IsPrimitive() && w.Kind.IsPrimitive() {
-		return promotion(r.Kind, w.Kind)
-	}
-	return s.pairs.Of(pairOf(r, w), func() compat.Outcome { return s.compute(r, w) })
-}
-
-func (s *resolution) compute(r, w *avro.Type) compat.Outcome {
 	switch {
+	case !s.meter.Spend(1):
+		return compat.Undecided
+	case r.Kind.IsPrimitive() && w.Kind.IsPrimitive():
+		return promotion(r.Kind, w.Kind)
 	case w.Kind == avro.Union:
 		out := compat.Reads
 		for _, branch := range w.Branches {
 			out = out.Combine(s.of(r, branch))
 		}
 		return out
+	case s.finite != nil && s.finite.cost(w) == endless:
+		return compat.Reads
 	case r.Kind == avro.Union:
 		return s.branch(r, w)
 	case r.Kind != w.Kind:
-		return compat.Refuses // primitives were answered before
-	case r.Kind == avro.Array || r.Kind == avro.Map:
+		return compat.Refuses
+	case r.Named == nil:
 		return s.of(r.Items, w.Items)
-	case !namesMatch(r.Named, w.Named):
+	}
+	return s.pairs.Of(pair{readerNamed: r.Named, writerNamed: w.Named}, func() compat.Outcome { return s.named(r.Named, w.Named) })
+}
+
+func (s *resolution) named(r, w *avro.Named) compat.Outcome {
+	out := compat.Reads
+	switch {
+	case !namesMatch(r, w):
 		return compat.Refuses
 	case r.Kind == avro.Fixed:
-		if r.Named.Size != w.Named.Size {
+		if r.Size != w.Size {
 			return compat.Refuses
 		}
 	case r.Kind == avro.Enum:
-		s.meter.Spend(len(w.Named.Symbols))
-		if len(missingIn(r.Named, w.Named)) > 0 {
-			if r.Named.HasDefault {
+		s.meter.Spend(len(w.Symbols))
+		if len(missingIn(r, w)) > 0 {
+			if r.HasDefault {
 				return compat.Alters
 			}
 			return compat.Refuses
 		}
 	case r.Kind == avro.Record:
-		out := compat.Reads
-		for _, field := range r.Named.Fields {
-			out = out.Combine(s.field(field, r.Named, w.Named))
+		for _, field := range r.Fields {
+			out = out.Combine(s.field(field, r, w))
 		}
-		return out
 	}
-	return compat.Reads
+	return out
 }
 
 // namesMatch: simple names, or an alias of the reader.
@@ -102,27 +104,62 @@ func namesMatch(r, w *avro.Named) bool {
 // branch is what the branch that the reader chooses makes of w: in order, same
 // kind and full name; same kind and simple name or alias; same unnamed kind;
 // then the promotions, nearest first. Of several the first counts that takes
-// everything, else the first. The choice is made by the lax twin, whose answers
-// are final; to choose by guesses could go round in circles.
+// everything, else the first.
 func (s *resolution) branch(r, w *avro.Type) compat.Outcome {
-	var list []*avro.Type
-	for step := range 4 {
-		list = append(list, ordered(r.Branches, w, step)...)
+	s.meter.Spend(len(r.Branches))
+	if w.Named != nil {
+		return s.namedBranch(r, w)
 	}
-	if len(list) == 0 {
-		return compat.Refuses
-	}
-	chosen := list[0]
-	if len(list) > 1 && s != s.lax {
-		for _, b := range list {
-			if s.lax.whole(b, w).Kind != compat.Refused {
-				chosen = b
-				break
-			}
+	var nearest *avro.Type
+	for _, b := range r.Branches {
+		if b.Kind == w.Kind {
+			return s.of(b, w) // there is one of a kind, and a promotion is never better
+		}
+		if promotes(w.Kind, b.Kind) && (nearest == nil || b.Kind < nearest.Kind) {
+			nearest = b
 		}
 	}
+	if nearest == nil {
+		return compat.Refuses
+	}
+	return promotion(nearest.Kind, w.Kind)
+}
+
+// namedBranch chooses among definitions. The choice is made by the lax twin,
+// whose answers are final: to choose by guesses could go round in circles.
+func (s *resolution) namedBranch(r, w *avro.Type) compat.Outcome {
+	var first, full *avro.Type
+	var more []*avro.Type
+	for _, b := range r.Branches {
+		switch {
+		case b.Kind != w.Kind || !namesMatch(b.Named, w.Named) && b.Named.Full != w.Named.Full:
+		case b.Named.Full == w.Named.Full:
+			full = b
+		case first == nil:
+			first = b
+		default:
+			more = append(more, b)
+		}
+	}
+	list := append([]*avro.Type{first}, more...)
+	switch {
+	case first == nil && full == nil:
+		return compat.Refuses
+	case first == nil:
+		return s.of(full, w)
+	case full != nil:
+		list = append([]*avro.Type{full}, list...)
+	}
+	if len(list) == 1 {
+		return s.of(list[0], w)
+	}
 	if s != s.lax {
-		return s.of(chosen, w)
+		for _, b := range list {
+			if s.lax.whole(b, w).Kind != compat.Refused {
+				return s.of(b, w)
+			}
+		}
+		return s.of(list[0], w)
 	}
 	for _, b := range list {
 		if out := s.of(b, w); out.Kind != compat.Refused {
@@ -130,31 +167,6 @@ func (s *resolution) branch(r, w *avro.Type) compat.Outcome {
 		}
 	}
 	return compat.Refuses
-}
-
-// ordered lists the branches that a step of the choice looks at.
-func ordered(branches []*avro.Type, w *avro.Type, step int) (out []*avro.Type) {
-	for _, b := range branches {
-		same := b.Kind == w.Kind
-		var fits bool
-		switch step {
-		case 0:
-			fits = same && b.Named != nil && b.Named.Full == w.Named.Full
-		case 1:
-			fits = same && b.Named != nil && b.Named.Full != w.Named.Full && namesMatch(b.Named, w.Named)
-		case 2:
-			fits = same && b.Named == nil
-		case 3:
-			fits = promotes(w.Kind, b.Kind)
-		}
-		if fits {
-			out = append(out, b)
-		}
-	}
-	if step == 3 {
-		slices.SortStableFunc(out, func(a, b *avro.Type) int { return int(a.Kind) - int(b.Kind) })
-	}
-	return out
 }
 
 // promotion is what becomes of every value of a primitive.
@@ -215,11 +227,11 @@ func (s *resolution) match(r, w *avro.Named) *matching {
 	s.matches[key] = m
 	var taken map[*avro.Field]bool
 	for i, field := range r.Fields {
-		m.source[i] = writer.get(field.Name, i)
+		m.source[i] = writer.get(field.Name)
 	}
 	for i, field := range r.Fields {
 		for _, alias := range field.Aliases {
-			f := writer.get(alias, i)
+			f := writer.get(alias)
 			if f == nil || f == m.source[i] {
 				continue
 			}
@@ -230,7 +242,7 @@ func (s *resolution) match(r, w *avro.Named) *matching {
 				m.ambiguous[i] = true
 				continue
 			}
-			if taken[f] || s.fieldsOf(r).get(alias, f.Index) != nil {
+			if taken[f] || s.fieldsOf(r).get(alias) != nil {
 				continue
 			}
 			if taken == nil {

@@ -86,8 +86,8 @@ func (d *differ) witness(h hurt, direction int, expected compat.Kind) (*compat.W
 		writer, reader, finite = d.next, d.old, d.byOld.finite
 	}
 	b := datum{finite: finite}
-	b.at(writer.Root(), h.step.indexes(direction == newReadsOld), h.pick[direction])
-	if b.failed || !d.meter.Spend(len(b.bytes)) {
+	b.at(writer.Root(), h.step[direction].indexes(direction == newReadsOld), h.pick[direction])
+	if b.failed || !h.reached[direction] || !d.meter.Spend(len(b.bytes)) {
 		return nil, compat.Unhurt
 	}
 	options := schemas.ReadOptions{Bytes: 2 * mostDatum, Depth: 4 * mostDatum, Violations: 1}

@@ -9,19 +9,48 @@ import (
 	"github.com/cartorio-registry/cartorio/schemas/avro"
 )
 
-// branchesOf lists the branches of a union; another type is its own one branch,
-// with index -1 as the step to it.
-func branchesOf(t *avro.Type) (branches []*avro.Type, index func(int) int) {
+// branchesOf lists the branches of a union; another type is its own one branch.
+func branchesOf(t *avro.Type) []*avro.Type {
 	if t.Kind == avro.Union {
-		return t.Branches, func(i int) int { return i }
+		return t.Branches
 	}
-	return []*avro.Type{t}, func(int) int { return -1 }
+	return []*avro.Type{t}
+}
+
+// branchStep is the step to a branch: its index, or -1 where t is no union.
+func branchStep(t *avro.Type, i int) int {
+	if t.Kind == avro.Union {
+		return i
+	}
+	return -1
+}
+
+// inOrder tells whether both lists have the same branches in the same order.
+func inOrder(os, ns []*avro.Type) bool {
+	return slices.EqualFunc(os, ns, func(o, n *avro.Type) bool {
+		return o.Kind == n.Kind && (o.Named == nil || o.Named.Full == n.Named.Full)
+	})
+}
+
+// branch compares an aligned pair of branches.
+func (d *differ) branch(p place, i, j int, o, n *avro.Type) {
+	if o.Kind.IsPrimitive() && o.Kind == n.Kind && len(o.Attributes) == 0 && len(n.Attributes) == 0 {
+		return
+	}
+	inner := d.part(p, o, n, p.path, branchStep(p.o, i), branchStep(p.n, j))
+	inner.byOld, inner.byNew = p.o, p.n
+	d.types(inner)
 }
 
 // unions compares two types of which at least one is a union.
 func (d *differ) unions(p place) {
-	os, oldIndex := branchesOf(p.o)
-	ns, newIndex := branchesOf(p.n)
+	os, ns := branchesOf(p.o), branchesOf(p.n)
+	if p.o.Kind == p.n.Kind && inOrder(os, ns) {
+		for i, o := range os {
+			d.branch(p, i, i, o, ns[i])
+		}
+		return
+	}
 	pairs := d.alignBranches(os, ns)
 	if p.o.Kind != avro.Union && pairs.ofOld[0] < 0 || p.n.Kind != avro.Union && pairs.ofNew[0] < 0 {
 		d.kinds(p)
@@ -30,14 +59,12 @@ func (d *differ) unions(p place) {
 	whole := true
 	for j, branch := range ns {
 		if i := pairs.ofNew[j]; i >= 0 {
-			inner := p.part(os[i], branch, p.path, oldIndex(i), newIndex(j))
-			inner.byOld, inner.byNew = p.o, p.n
-			d.types(inner)
+			d.branch(p, i, j, os[i], branch)
 			continue
 		}
 		whole = false
 		t := told{
-			old: p.o.Place(), new: branch.Place(), after: word(branch), pick: [2]int{-1, newIndex(j)},
+			old: p.o.Place(), new: branch.Place(), after: word(branch), pick: [2]int{-1, branchStep(p.n, j)},
 			effect: compat.Effect{NewReadsOld: compat.Reads, OldReadsNew: d.byOld.of(p.o, branch)},
 			text:   fmt.Sprintf("%s was added to what may stand here", word(branch)),
 		}
@@ -53,7 +80,7 @@ func (d *differ) unions(p place) {
 		}
 		whole = false
 		t := told{
-			old: branch.Place(), new: p.n.Place(), before: word(branch), pick: [2]int{oldIndex(i), -1},
+			old: branch.Place(), new: p.n.Place(), before: word(branch), pick: [2]int{branchStep(p.o, i), -1},
 			effect: compat.Effect{NewReadsOld: d.byNew.of(p.n, branch), OldReadsNew: compat.Reads},
 			text:   fmt.Sprintf("%s was removed from what may stand here", word(branch)),
 		}

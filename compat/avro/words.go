@@ -13,6 +13,10 @@ import (
 	"github.com/cartorio-registry/cartorio/schemas/jsontext"
 )
 
+// placed is what stands somewhere in a text. Places are spelled out only when
+// there is something to tell.
+type placed interface{ Place() schemas.Place }
+
 // word names a type in a few letters.
 func word(t *avro.Type) string { return short(spell(t, 3)) }
 
@@ -60,6 +64,9 @@ func has(list []string, s string) bool { return slices.Contains(list, s) }
 // without joins a set of names, sorted, leaving out those that a rename has
 // already told of.
 func without(list []string, names ...string) string {
+	if len(list) == 0 {
+		return ""
+	}
 	rest := make([]string, 0, len(list))
 	for _, s := range list {
 		if !has(names, s) && !has(rest, s) {
@@ -119,18 +126,18 @@ func sameNumber(a, b string) bool {
 	return err == nil && x == y
 }
 
-func (d *differ) doc(p place, old, next schemas.Place, before, after string) {
+func (d *differ) doc(p place, old, next placed, before, after string) {
 	if before == after {
 		return
 	}
 	d.report(docChanged, p, told{
-		old: old, new: next, before: short(before), after: short(after), effect: reads, text: "the documentation changed",
+		old: old.Place(), new: next.Place(), before: short(before), after: short(after), effect: reads, text: "the documentation changed",
 	})
 }
 
 // attributes compares custom attributes, whatever their order. Those that the
 // logical types in force have read are told by [differ.logical].
-func (d *differ) attributes(p place, old, next schemas.Place, os, ns []avro.Attribute, ol, nl avro.Logical) {
+func (d *differ) attributes(p place, old, next placed, os, ns []avro.Attribute, ol, nl avro.Logical) {
 	if len(os) == 0 && len(ns) == 0 {
 		return
 	}
@@ -162,7 +169,7 @@ func (d *differ) attributes(p place, old, next schemas.Place, os, ns []avro.Attr
 		if o != nil && n != nil && sameValue(o, n) {
 			continue
 		}
-		t := told{old: old, new: next, path: p.path + "@" + name, detail: name, effect: reads, text: fmt.Sprintf("the custom attribute %s changed", name)}
+		t := told{old: old.Place(), new: next.Place(), path: p.path.String() + "@" + name, detail: name, effect: reads, text: fmt.Sprintf("the custom attribute %s changed", name)}
 		if o != nil {
 			t.before = short(o.String())
 		}
@@ -174,12 +181,12 @@ func (d *differ) attributes(p place, old, next schemas.Place, os, ns []avro.Attr
 }
 
 // logical compares what the values stand for.
-func (d *differ) logical(p place, old, next schemas.Place, o, n avro.Logical) {
+func (d *differ) logical(p place, old, next placed, o, n avro.Logical) {
 	if o == n {
 		return
 	}
 	misleads := compat.Effect{NewReadsOld: compat.Misleads, OldReadsNew: compat.Misleads}
-	t := told{old: old, new: next, before: o.Name, after: n.Name, effect: reads}
+	t := told{old: old.Place(), new: next.Place(), before: o.Name, after: n.Name, effect: reads}
 	switch {
 	case o.IsZero() || n.IsZero():
 		rule := logicalAdded

@@ -1,0 +1,95 @@
+package avro_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	twmb "github.com/twmb/avro"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	compatavro "github.com/cartorio-registry/cartorio/compat/avro"
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// wide is a record of n fields of all common kinds.
+func wide(n int, more string) string {
+	types := []string{`"string"`, `"long"`, `["null","string"]`, `{"type":"array","items":"int"}`, `{"type":"map","values":"double"}`}
+	var b strings.Builder
+	b.WriteString(`{"type":"record","name":"Wide","namespace":"bench","fields":[`)
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"name":"field_%d","type":%s}`, i, types[i%len(types)])
+	}
+	b.WriteString(more + `]}`)
+	return b.String()
+}
+
+const chain = `{"type":"record","name":"Tree","fields":[{"name":"value","type":"%s"},{"name":"kids","type":{"type":"array","items":"Tree"}},{"name":"up","type":["null","Tree"]}]}`
+
+var benchPairs = []struct{ name, old, next string }{
+	{"small", wide(5, ""), wide(5, `,{"name":"added","type":"int","default":0}`)},
+	{"fields=100", wide(100, ""), wide(100, `,{"name":"added","type":"int","default":0}`)},
+	{"fields=500", wide(500, ""), wide(500, `,{"name":"added","type":"int","default":0}`)},
+	{"fields=500/breaking", wide(500, ""), wide(500, `,{"name":"added","type":"int"}`)},
+	{"recursive", fmt.Sprintf(chain, "int"), fmt.Sprintf(chain, "long")},
+}
+
+// BenchmarkDiff asks both questions of a pair, as a registration does.
+func BenchmarkDiff(b *testing.B) {
+	for _, c := range benchPairs {
+		b.Run(c.name, func(b *testing.B) {
+			old, next := parse(b, c.old), parse(b, c.next)
+			q := compat.Question{
+				Checkers: []compat.Checker{compatavro.Checker}, Level: compat.Backward, Next: next,
+				History: []compat.Old{{Label: "1", Version: 1, Schema: old}},
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				compat.Check(q)
+			}
+		})
+	}
+}
+
+// BenchmarkReference asks for the verdict alone.
+func BenchmarkReference(b *testing.B) {
+	for _, c := range benchPairs {
+		b.Run(c.name, func(b *testing.B) {
+			var old, next schemas.Schema = parse(b, c.old), parse(b, c.next)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := compatavro.Checker.Reference(next, old, compat.Strict, compat.Budget{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkLibrary is the check of another library on the same pair.
+func BenchmarkLibrary(b *testing.B) {
+	for _, c := range benchPairs {
+		if strings.Contains(c.name, "breaking") {
+			continue
+		}
+		b.Run(c.name, func(b *testing.B) {
+			old, err := twmb.Parse(c.old)
+			if err != nil {
+				b.Fatal(err)
+			}
+			next, err := twmb.Parse(c.next)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := twmb.CheckCompatibility(old, next); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

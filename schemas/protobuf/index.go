@@ -15,6 +15,8 @@ type Symbol struct {
 // IsType tells whether a field can have the symbol as its type.
 func (s Symbol) IsType() bool { return s.Message != nil || s.Enum != nil }
 
+func (s Symbol) isExtension() bool { return s.Extension != nil }
+
 // LocalName is the name without its file's package.
 func (s Symbol) LocalName() string { return localName(s.File, s.Name) }
 

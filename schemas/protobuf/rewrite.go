@@ -18,12 +18,15 @@ func IsScalar(name string) bool { return scalars[name] }
 // rewriter makes another File of a File; names go through the functions.
 type rewriter struct {
 	index *index
+	// visible are the paths that names are looked for in first, as protoc does;
+	// nil means all.
+	visible map[string]bool
+	own     *File
 	// absolute writes a resolved name; unresolved ones stay as written.
 	absolute func(Symbol) string
 	// option writes the resolved name of a custom option.
 	option func(Symbol) string
 	used   func(Symbol)
-	miss   func(name string)
 	// keep says which options stay; nil keeps all.
 	keep func(Option) bool
 	// bare leaves extend blocks and extension ranges out.
@@ -34,15 +37,26 @@ func (r *rewriter) typeName(scope, name string) string {
 	if name == "" || scalars[name] {
 		return name
 	}
-	s, ok := r.index.resolve(scope, name, Symbol.IsType)
+	s, ok := r.resolve(scope, name, Symbol.IsType)
 	if !ok {
-		if r.miss != nil {
-			r.miss(name)
-		}
 		return name
 	}
-	r.used(s)
+	if r.used != nil {
+		r.used(s)
+	}
 	return r.absolute(s)
+}
+
+func (r *rewriter) resolve(scope, name string, want func(Symbol) bool) (Symbol, bool) {
+	if r.visible != nil {
+		s, ok := r.index.resolve(scope, name, func(s Symbol) bool {
+			return want(s) && (s.File == r.own || r.visible[s.File.Path])
+		})
+		if ok {
+			return s, true
+		}
+	}
+	return r.index.resolve(scope, name, want)
 }
 
 func (r *rewriter) options(scope string, list []Option) []Option {
@@ -63,14 +77,13 @@ func (r *rewriter) options(scope string, list []Option) []Option {
 }
 
 func (r *rewriter) extension(scope, name string) string {
-	s, ok := r.index.resolve(scope, name, func(s Symbol) bool { return s.Extension != nil })
+	s, ok := r.resolve(scope, name, Symbol.isExtension)
 	if !ok {
-		if r.miss != nil {
-			r.miss(name)
-		}
 		return name
 	}
-	r.used(s)
+	if r.used != nil {
+		r.used(s)
+	}
 	return r.option(s)
 }
 
@@ -184,7 +197,7 @@ func (m *Message) entryField(number int32) *Field {
 
 func (r *rewriter) mapField(scope string, f *Field, entries map[string]*Message) *Field {
 	if f.Label == Repeated && len(entries) > 0 {
-		if s, ok := r.index.resolve(scope, f.Type, Symbol.IsType); ok && entries[s.Name] != nil {
+		if s, ok := r.resolve(scope, f.Type, Symbol.IsType); ok && entries[s.Name] != nil {
 			entry := entries[s.Name]
 			out := *r.field(scope, f)
 			out.Label, out.Type = NoLabel, ""
@@ -259,10 +272,10 @@ func (r *rewriter) extends(scope string, list []*Extend) []*Extend {
 // A new schema gets bundled imports only; a stored one, whatever was visible to
 // it in the registry it comes from.
 func (g *graph) rewrite(u *unit) (text string, ok bool) {
-	seen := g.visible(u.file)
+	seen := visibleTo(u.file, g.fileAt)
 	var missing []string
 	r := &rewriter{
-		index:    g.index,
+		index: g.index, visible: seen, own: u.file,
 		absolute: func(s Symbol) string { return "." + s.Name },
 		option:   func(s Symbol) string { return "." + s.Name },
 		used: func(s Symbol) {
@@ -284,19 +297,24 @@ func (g *graph) rewrite(u *unit) (text string, ok bool) {
 	return text, text != u.file.print(true)
 }
 
-// visible are the paths whose types f may use: its imports and what they
-// import publicly.
-func (g *graph) visible(f *File) map[string]bool {
+// visibleTo are the paths whose types f may use: its imports and what they
+// import publicly. fileAt finds a file by its path.
+func visibleTo(f *File, fileAt func(path string) *File) map[string]bool {
 	seen := map[string]bool{}
 	var add func(path string)
 	add = func(path string) {
+		if other, ok := aliases[path]; ok {
+			path = other
+		}
 		if seen[path] {
 			return
 		}
 		seen[path] = true
-		for _, i := range g.imports(path) {
-			if i.Public {
-				add(i.Path)
+		if f := fileAt(path); f != nil {
+			for _, i := range f.Imports {
+				if i.Public {
+					add(i.Path)
+				}
 			}
 		}
 	}
@@ -306,12 +324,12 @@ func (g *graph) visible(f *File) map[string]bool {
 	return seen
 }
 
-func (g *graph) imports(path string) []Import {
+func (g *graph) fileAt(path string) *File {
 	if u := g.others[path]; u != nil {
-		return u.file.Imports
+		return u.file
 	}
 	if bundledPaths[path] {
-		return bundled().units[path].file.Imports
+		return bundled().units[path].file
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (s *Schema) dropWeakImports() {
 	}
 	used := map[string]bool{}
 	r := &rewriter{
-		index:    s.index,
+		index: s.index, visible: visibleTo(s.file, s.fileAt), own: s.file,
 		absolute: func(Symbol) string { return "" },
 		option:   func(Symbol) string { return "" },
 		used:     func(sym Symbol) { used[sym.File.Path] = true },
@@ -146,6 +146,15 @@ func (s *Schema) Bundled(path string) *File {
 		return nil
 	}
 	return bundled().units[path].file
+}
+
+func (s *Schema) fileAt(path string) *File {
+	for _, f := range s.references {
+		if f.Path == path {
+			return f
+		}
+	}
+	return s.Bundled(path)
 }
 
 // MessageAt is the full name of the message with the given indexes: one per

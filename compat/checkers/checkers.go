@@ -7,11 +7,13 @@ import (
 
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/compat/avro"
+	"github.com/cartorio-registry/cartorio/compat/jsonschema"
+	"github.com/cartorio-registry/cartorio/compat/protobuf"
 )
 
 // All lists the checkers, in the order of the wire's format names.
 func All() []compat.Checker {
-	return []compat.Checker{avro.Checker}
+	return []compat.Checker{avro.Checker, jsonschema.Checker, protobuf.Checker}
 }
 
 // Rules lists every rule that a finding can name: the core's, then each

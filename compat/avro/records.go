@@ -11,9 +11,10 @@ import (
 	"github.com/cartorio-registry/cartorio/schemas/avro"
 )
 
-// fieldPairs aligns the fields of two records.
+// fieldPairs aligns the fields of two records, or the branches of two unions.
 type fieldPairs struct {
-	ofOld, ofNew []int // index on the other side, or -1
+	ofOld, ofNew []int     // index on the other side, or -1
+	byNew, byOld *matching // records: who fills whom when new reads old, when old reads new
 }
 
 func (f *fieldPairs) join(i, j int) { f.ofOld[i], f.ofNew[j] = j, i }
@@ -30,7 +31,10 @@ func unpaired(n int) []int {
 // alias, and last where one was taken away and another of the same type stands
 // in its place: that is a rename. Every step treats the two sides alike.
 func (d *differ) align(o, n *avro.Named) *fieldPairs {
-	f := &fieldPairs{ofOld: unpaired(len(o.Fields)), ofNew: unpaired(len(n.Fields))}
+	f := &fieldPairs{
+		ofOld: unpaired(len(o.Fields)), ofNew: unpaired(len(n.Fields)),
+		byNew: d.byNew.match(n, o), byOld: d.byOld.match(o, n),
+	}
 	byOld := d.byOld.fieldsOf(o)
 	for j, field := range n.Fields {
 		if match := byOld.get(field.Name); match != nil {
@@ -41,14 +45,14 @@ func (d *differ) align(o, n *avro.Named) *fieldPairs {
 	var aliased []candidate
 	for j, field := range n.Fields {
 		if f.ofNew[j] < 0 && len(field.Aliases) > 0 {
-			if source := d.byNew.source(field, n, o); source != nil && f.ofOld[source.Index] < 0 {
+			if source := f.byNew.source[j]; source != nil && f.ofOld[source.Index] < 0 {
 				aliased = append(aliased, candidate{source.Index, j})
 			}
 		}
 	}
 	for i, field := range o.Fields {
 		if f.ofOld[i] < 0 && len(field.Aliases) > 0 {
-			if source := d.byOld.source(field, o, n); source != nil && f.ofNew[source.Index] < 0 {
+			if source := f.byOld.source[i]; source != nil && f.ofNew[source.Index] < 0 {
 				aliased = append(aliased, candidate{i, source.Index})
 			}
 		}
@@ -121,14 +125,14 @@ func (d *differ) records(p place) {
 	pairs := d.align(o, n)
 	for j, field := range n.Fields {
 		if i := pairs.ofNew[j]; i >= 0 {
-			d.fields(p, o.Fields[i], field)
+			d.fields(p, pairs, o.Fields[i], field)
 		} else {
-			d.added(p, field)
+			d.added(p, pairs.byNew, field)
 		}
 	}
 	for i, field := range o.Fields {
 		if pairs.ofOld[i] < 0 {
-			d.removed(p, field)
+			d.removed(p, pairs.byOld, field)
 		}
 	}
 	if !ascending(pairs.ofOld) {
@@ -155,11 +159,11 @@ func ascending(list []int) bool {
 }
 
 // added reports a field that only the new record has.
-func (d *differ) added(p place, field *avro.Field) {
+func (d *differ) added(p place, m *matching, field *avro.Field) {
 	o, n := p.o.Named, p.n.Named
 	t := told{
 		old: o.Place(), new: field.Place(), path: n.Full + "." + field.Name, after: word(field.Type), pick: none,
-		effect: compat.Effect{NewReadsOld: d.byNew.field(field, n, o), OldReadsNew: compat.Reads},
+		effect: compat.Effect{NewReadsOld: d.byNew.field(m, field), OldReadsNew: compat.Reads},
 	}
 	rule := fieldAddedBare
 	switch {
@@ -175,11 +179,11 @@ func (d *differ) added(p place, field *avro.Field) {
 }
 
 // removed reports a field that only the old record has.
-func (d *differ) removed(p place, field *avro.Field) {
+func (d *differ) removed(p place, m *matching, field *avro.Field) {
 	o, n := p.o.Named, p.n.Named
 	t := told{
 		old: field.Place(), new: n.Place(), path: n.Full + "." + field.Name, before: word(field.Type), pick: none,
-		effect: compat.Effect{NewReadsOld: compat.Reads, OldReadsNew: d.byOld.field(field, o, n)},
+		effect: compat.Effect{NewReadsOld: compat.Reads, OldReadsNew: d.byOld.field(m, field)},
 	}
 	rule := fieldRemovedBare
 	switch {
@@ -195,15 +199,16 @@ func (d *differ) removed(p place, field *avro.Field) {
 }
 
 // fields compares an aligned pair of fields.
-func (d *differ) fields(p place, o, n *avro.Field) {
+func (d *differ) fields(p place, pairs *fieldPairs, o, n *avro.Field) {
 	inner := d.part(p, o.Type, n.Type, path{root: p.n.Named.Full, field: n.Name}, o.Index, n.Index)
 	if o.Name != n.Name {
-		inner.live = d.renamed(inner, p.o.Named, p.n.Named, o, n)
+		inner.live = d.renamed(inner, pairs, o, n)
 	}
 	d.defaults(inner, o, n)
 	before, after := without(o.Aliases, o.Name, n.Name), without(n.Aliases, o.Name, n.Name)
-	if d.ambiguous(inner, p.o.Named, p.n.Named, o, n) {
-		inner.live = [2]bool{inner.live[newReadsOld] && !d.byNew.ambiguous(n, p.n.Named, p.o.Named), inner.live[oldReadsNew] && !d.byOld.ambiguous(o, p.o.Named, p.n.Named)}
+	if byNew, byOld := pairs.byNew.isAmbiguous(n), pairs.byOld.isAmbiguous(o); byNew || byOld {
+		d.ambiguous(inner, byNew, byOld, o, n)
+		inner.live = [2]bool{inner.live[newReadsOld] && !byNew, inner.live[oldReadsNew] && !byOld}
 	} else if before != after {
 		d.report(fieldAliases, inner, told{
 			old: o.Place(), new: n.Place(), before: before, after: after, effect: reads,
@@ -223,17 +228,17 @@ func (d *differ) fields(p place, o, n *avro.Field) {
 
 // renamed reports a pair of fields with different names, and tells in which
 // directions one still fills the other.
-func (d *differ) renamed(p place, ro, rn *avro.Named, o, n *avro.Field) (live [2]bool) {
-	newKnows, oldKnows := d.byNew.source(n, rn, ro) == o, d.byOld.source(o, ro, rn) == n
+func (d *differ) renamed(p place, pairs *fieldPairs, o, n *avro.Field) (live [2]bool) {
+	newKnows, oldKnows := pairs.byNew.source[n.Index] == o, pairs.byOld.source[o.Index] == n
 	t := told{
 		old: o.Place(), new: n.Place(), before: o.Name, after: n.Name, pick: none, effect: reads,
 		text: fmt.Sprintf("field %s was renamed to %s", o.Name, n.Name),
 	}
 	if !newKnows {
-		t.effect.NewReadsOld = gap(d.byNew, n, rn, ro)
+		t.effect.NewReadsOld = gap(d.byNew, pairs.byNew, n)
 	}
 	if !oldKnows {
-		t.effect.OldReadsNew = gap(d.byOld, o, ro, rn)
+		t.effect.OldReadsNew = gap(d.byOld, pairs.byOld, o)
 	}
 	rule := fieldRenamed
 	switch {
@@ -253,11 +258,7 @@ func (d *differ) renamed(p place, ro, rn *avro.Named, o, n *avro.Field) (live [2
 }
 
 // ambiguous reports a field whose aliases name a second field of the other side.
-func (d *differ) ambiguous(p place, ro, rn *avro.Named, o, n *avro.Field) bool {
-	byNew, byOld := d.byNew.ambiguous(n, rn, ro), d.byOld.ambiguous(o, ro, rn)
-	if !byNew && !byOld {
-		return false
-	}
+func (d *differ) ambiguous(p place, byNew, byOld bool, o, n *avro.Field) {
 	t := told{
 		old: o.Place(), new: n.Place(), effect: reads, pick: none,
 		before: without(o.Aliases), after: without(n.Aliases),
@@ -270,14 +271,13 @@ func (d *differ) ambiguous(p place, ro, rn *avro.Named, o, n *avro.Field) bool {
 		t.effect.OldReadsNew = compat.Refuses
 	}
 	d.report(fieldAmbiguous, p, t)
-	return true
 }
 
 // gap is what a reader's field becomes whose renamed counterpart does not fill
 // it: refused, or the default in place of the value.
-func gap(s *resolution, field *avro.Field, r, w *avro.Named) compat.Outcome {
-	out := s.field(field, r, w)
-	if out == compat.Reads && s.source(field, r, w) == nil {
+func gap(s *resolution, m *matching, field *avro.Field) compat.Outcome {
+	out := s.field(m, field)
+	if out == compat.Reads && m.source[field.Index] == nil {
 		return compat.Loses
 	}
 	return out

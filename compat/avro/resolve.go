@@ -89,8 +89,9 @@ func (s *resolution) named(r, w *avro.Named) compat.Outcome {
 			return compat.Refuses
 		}
 	case r.Kind == avro.Record:
+		m := s.match(r, w)
 		for _, field := range r.Fields {
-			out = out.Combine(s.field(field, r, w))
+			out = out.Combine(s.field(m, field))
 		}
 	}
 	return out
@@ -184,12 +185,12 @@ func promotion(r, w avro.Kind) compat.Outcome {
 	return compat.Reads
 }
 
-// field is what the reader's field becomes when w is read.
-func (s *resolution) field(field *avro.Field, r, w *avro.Named) compat.Outcome {
-	if s.ambiguous(field, r, w) {
+// field is what the reader's field becomes.
+func (s *resolution) field(m *matching, field *avro.Field) compat.Outcome {
+	if m.isAmbiguous(field) {
 		return compat.Refuses
 	}
-	if source := s.source(field, r, w); source != nil {
+	if source := m.source[field.Index]; source != nil {
 		return s.of(field.Type, source.Type)
 	}
 	if s.usable(field) {
@@ -198,21 +199,15 @@ func (s *resolution) field(field *avro.Field, r, w *avro.Named) compat.Outcome {
 	return compat.Refuses
 }
 
-// source is the writer's field that fills the reader's; nil when there is none.
-func (s *resolution) source(field *avro.Field, r, w *avro.Named) *avro.Field {
-	return s.match(r, w).source[field.Index]
-}
-
-// ambiguous tells whether two fields of the writer fit the reader's field.
-func (s *resolution) ambiguous(field *avro.Field, r, w *avro.Named) bool {
-	m := s.match(r, w)
-	return m.ambiguous != nil && m.ambiguous[field.Index]
-}
-
 // matching tells which fields of a writer's record fill those of a reader's.
 type matching struct {
-	source    []*avro.Field // by the reader's index
+	source    []*avro.Field // by the reader's index; nil where nothing fills the field
 	ambiguous []bool        // by the reader's index; nil when none is
+}
+
+// isAmbiguous tells whether two fields of the writer fit the reader's field.
+func (m *matching) isAmbiguous(field *avro.Field) bool {
+	return m.ambiguous != nil && m.ambiguous[field.Index]
 }
 
 // match pairs fields by name, then by the reader's aliases. A writer's field

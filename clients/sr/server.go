@@ -88,4 +88,3 @@ func (c *Client) Contexts(ctx context.Context, prefix string, p Page) ([]schemas
 func (c *Client) DeleteContext(ctx context.Context, context schemas.Context) error {
 	return c.call(ctx, request{method: http.MethodDelete, path: "/contexts/" + segment(schemas.Subject{Name: string(context)})}, nil)
 }
-

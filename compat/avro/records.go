@@ -180,7 +180,7 @@ func (d *differ) added(p place, m *matching, field *avro.Field) {
 
 // removed reports a field that only the old record has.
 func (d *differ) removed(p place, m *matching, field *avro.Field) {
-	o, n := p.o.Named, p.n.Named
+	n := p.n.Named
 	t := told{
 		old: field.Place(), new: n.Place(), path: n.Full + "." + field.Name, before: word(field.Type), pick: none,
 		effect: compat.Effect{NewReadsOld: compat.Reads, OldReadsNew: d.byOld.field(m, field)},

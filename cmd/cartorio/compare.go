@@ -72,7 +72,71 @@ func compareSides(ctx context.Context, head, base *side, q compat.Question, subj
 	if caught != nil {
 		panic(caught)
 	}
+	blameSources(head, base, out)
 	return out
+}
+
+// blameSources moves findings to where they arise. A schema that refers to a
+// changed one changes with it, and reports the same change at the places of the
+// other's text; the file to look at is that other one.
+func blameSources(head, base *side, results []result) {
+	byEntry := map[*folder.Entry]int{}
+	for i, r := range results {
+		if r.pair.Old != nil && r.pair.New != nil {
+			byEntry[r.pair.New] = i
+		}
+	}
+	for i := range results {
+		if results[i].pair.New == nil {
+			continue
+		}
+		for _, to := range reach(head.folder, results[i].pair.New) {
+			from, ok := byEntry[to]
+			if !ok {
+				continue
+			}
+			for _, c := range results[i].report.Compared {
+				for n := range c.Findings {
+					f := &c.Findings[n]
+					if f.Head.File == head.show(results[i].pair.New.Path) && reports(results[from], *f) {
+						f.Head.File, f.Base.File = head.show(to.Path), base.show(results[from].pair.Old.Path)
+					}
+				}
+			}
+		}
+	}
+}
+
+// reach lists what an entry refers to, directly or not, nearest first.
+func reach(f *folder.Folder, e *folder.Entry) []*folder.Entry {
+	var out []*folder.Entry
+	seen := map[int]bool{}
+	next := e.Uses
+	for len(next) > 0 {
+		var further []int
+		for _, i := range next {
+			if !seen[i] {
+				seen[i] = true
+				out = append(out, &f.Entries[i])
+				further = append(further, f.Entries[i].Uses...)
+			}
+		}
+		next = further
+	}
+	return out
+}
+
+// reports tells whether a result has the same change at the same places.
+func reports(r result, f compat.Finding) bool {
+	for _, c := range r.report.Compared {
+		for _, other := range c.Findings {
+			if other.Rule == f.Rule && other.Path == f.Path && other.Message == f.Message &&
+				other.Head.Line == f.Head.Line && other.Head.Column == f.Head.Column && other.Base.Line == f.Base.Line {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // onePair takes two single files as each other whatever their names.

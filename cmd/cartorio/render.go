@@ -56,7 +56,7 @@ func renderText(w io.Writer, colours bool, doc compat.Document, results []result
 				t.notChecked(r, c)
 			}
 			for _, f := range c.Findings {
-				t.finding(f)
+				t.finding(f, r.report.Label)
 			}
 		}
 	}
@@ -87,7 +87,8 @@ func (t *text) notChecked(r result, c compat.Comparison) {
 	fmt.Fprintf(&t.b, "%s: %s%s\n", t.paint(bold, where), head, plain(c.Reason))
 }
 
-func (t *text) finding(f compat.Finding) {
+// finding prints one finding of a pair whose new side is label.
+func (t *text) finding(f compat.Finding, label string) {
 	severity := t.paint(colourOf(f.Severity), string(f.Severity))
 	if f.Accepted != nil {
 		severity = t.paint(dim, "accepted")
@@ -103,8 +104,9 @@ func (t *text) finding(f compat.Finding) {
 	if f.Severity == compat.Note {
 		return
 	}
-	if f.Path != "" {
-		t.line("path", f.Path)
+	t.line("path", f.Path)
+	if label != "" && f.Head.File != "" && f.Head.File != label {
+		t.line("seen in", label+", which refers to it")
 	}
 	switch f.Direction {
 	case "backward":

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite what the scripts expect")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"cartorio": main})
+}
+
+// TestScripts runs the command as people do: real processes, a real git, a real
+// server on a free port.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+			env.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
+			for _, who := range []string{"AUTHOR", "COMMITTER"} {
+				env.Setenv("GIT_"+who+"_NAME", "a")
+				env.Setenv("GIT_"+who+"_EMAIL", "a@example.com")
+				env.Setenv("GIT_"+who+"_DATE", "2026-01-01T00:00:00Z")
+			}
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits":   exits,
+			"serve":   serveInScript,
+			"request": request,
+			"answers": answers,
+			"hex":     writeHex,
+		},
+	})
+}
+
+// exits CODE PROGRAM ARGS... runs a program and expects an exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("running %s: %v", args[1], err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// serveInScript ARGS... starts a server on a free port and sets
+// CARTORIO_REGISTRY_URL. It is told to stop when the script ends, and must then
+// exit 0.
+func serveInScript(ts *testscript.TestScript, neg bool, args []string) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Args = append([]string{"cartorio", "serve", "--listen", "127.0.0.1:0"}, args...)
+	cmd.Dir = ts.Getenv("WORK")
+	cmd.Env = append(os.Environ(), "CARTORIO_LISTEN=")
+	var complaint strings.Builder
+	cmd.Stderr = &complaint
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	ts.Defer(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			ts.Logf("the server ended with %v\n%s", err, complaint.String())
+			panic("the server did not exit 0")
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		ts.Fatalf("the server printed no address: %v\n%s", err, complaint.String())
+	}
+	_, address, ok := strings.Cut(strings.TrimSpace(line), " serves ")
+	if !ok {
+		ts.Fatalf("the server printed %q", line)
+	}
+	ts.Setenv("CARTORIO_REGISTRY_URL", address)
+}
+
+// request METHOD PATH [BODY] asks the server; the answer becomes stdout.
+func request(ts *testscript.TestScript, neg bool, args []string) {
+	body := ""
+	if len(args) > 2 {
+		body = args[2]
+	}
+	r, err := http.NewRequest(args[0], ts.Getenv("CARTORIO_REGISTRY_URL")+args[1], strings.NewReader(body))
+	ts.Check(err)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	ts.Check(err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	ts.Check(err)
+	fmt.Fprintf(ts.Stdout(), "%s\n", text)
+	if (answer.StatusCode != http.StatusOK) != neg {
+		ts.Fatalf("%s %s answers %s: %s", args[0], args[1], answer.Status, text)
+	}
+}
+
+// answers STATUS CODE MESSAGE starts a registry that answers everything so.
+func answers(ts *testscript.TestScript, neg bool, args []string) {
+	status, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `{"error_code":%s,"message":%q}`, args[1], args[2])
+	}))
+	ts.Defer(s.Close)
+	ts.Setenv("CARTORIO_REGISTRY_URL", s.URL)
+}
+
+// writeHex FILE DIGITS... writes bytes.
+func writeHex(ts *testscript.TestScript, neg bool, args []string) {
+	var b []byte
+	for _, digits := range args[1:] {
+		for ; len(digits) >= 2; digits = digits[2:] {
+			n, err := strconv.ParseUint(digits[:2], 16, 8)
+			ts.Check(err)
+			b = append(b, byte(n))
+		}
+	}
+	ts.Check(os.WriteFile(filepath.Join(ts.Getenv("WORK"), args[0]), b, 0o600))
+}

@@ -28,22 +28,21 @@ func (c *comparison) combined() {
 	case len(next) < len(old):
 		c.say("SUM_TYPE_NARROWED")
 	}
-	results := make([][]*result, len(old))
+	reads := make([][]bool, len(old))
 	for i, a := range old {
-		results[i] = make([]*result, len(next))
+		reads[i] = make([]bool, len(next))
 		for j, b := range next {
-			if !c.p.meter.Spend(1) {
+			reads[i][j] = c.p.compare(a, b).compatible
+			if c.p.meter.Spent() {
 				return
 			}
-			results[i][j] = c.p.compare(a, b)
 		}
 	}
-	matched := c.match(results, len(next))
 	size := 0
-	for i, j := range matched {
+	for i, j := range c.match(reads, len(next)) {
 		if j >= 0 {
 			size++
-			c.take(results[i][j], c.old.criterion, strconv.Itoa(i))
+			c.take(c.p.compare(old[i], next[j]), c.old.criterion, strconv.Itoa(i))
 		}
 	}
 	if size < min(len(old), len(next)) {
@@ -69,8 +68,8 @@ func (c *comparison) distinct(parts []*class) []*class {
 
 // match finds a largest matching of compatible pairs by augmenting paths:
 // matched[i] is the new part of the old part i, or -1.
-func (c *comparison) match(results [][]*result, count int) (matched []int) {
-	matched = make([]int, len(results))
+func (c *comparison) match(reads [][]bool, count int) (matched []int) {
+	matched = make([]int, len(reads))
 	owner := make([]int, count)
 	for j := range owner {
 		owner[j] = -1
@@ -83,8 +82,8 @@ func (c *comparison) match(results [][]*result, count int) (matched []int) {
 		if !c.p.meter.Spend(1 + count/16) {
 			return false
 		}
-		for j, r := range results[i] {
-			if !r.compatible || seen[j] {
+		for j, fits := range reads[i] {
+			if !fits || seen[j] {
 				continue
 			}
 			seen[j] = true
@@ -95,7 +94,7 @@ func (c *comparison) match(results [][]*result, count int) (matched []int) {
 		}
 		return false
 	}
-	for i := range results {
+	for i := range reads {
 		augment(i, make([]bool, count))
 	}
 	return matched

@@ -4,7 +4,9 @@ import (
 	"strings"
 
 	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
+	"github.com/cartorio-registry/cartorio/schemas/jsontext"
 )
 
 // port runs one comparison.
@@ -20,6 +22,19 @@ type port struct {
 }
 
 type pair struct{ old, next *class }
+
+// isPlain tells whether a pair is compared without looking below it: such a
+// result is cheaper to find again than to remember.
+func (at pair) isPlain() bool {
+	if at.old.kind == combinedKind || at.next.kind == combinedKind {
+		return false
+	}
+	switch at.old.kind {
+	case arrayKind, objectKind, notKind:
+		return at.old.kind != at.next.kind
+	}
+	return true
+}
 
 // result is what one pair of classes came to. Its entries are differences and
 // the results of pairs below, each with the path from here to there; sharing
@@ -111,6 +126,14 @@ func (p *port) compare(old, next *class) *result {
 	}
 	at := pair{p.follow(old), p.follow(next)}
 	c.old, c.next = at.old, at.next
+	if !p.meter.Spend(1) {
+		out.compatible = false
+		return out
+	}
+	if at.isPlain() {
+		c.pair()
+		return out
+	}
 	if known := p.results[at]; known != nil {
 		return known
 	}
@@ -119,10 +142,6 @@ func (p *port) compare(old, next *class) *result {
 		if earlier := p.refuted[at]; earlier != nil {
 			return earlier
 		}
-		return out
-	}
-	if !p.meter.Spend(1) {
-		out.compatible = false
 		return out
 	}
 	p.open[at] = true
@@ -152,7 +171,7 @@ func (c *comparison) pair() {
 	case enumKind:
 		c.enums()
 	case constKind:
-		if canonical(c.old.keyword("const")) != canonical(c.next.keyword("const")) {
+		if !sameText(c.old.keyword("const"), c.next.keyword("const")) {
 			c.say("ENUM_ARRAY_CHANGED", "const")
 		}
 	case notKind:
@@ -228,25 +247,28 @@ func connectBytes(c *class) bool {
 
 // annotations compares what says nothing about data.
 func (c *comparison) annotations() {
-	annotation := func(of *class, name string) string {
+	annotation := func(of *class, name string) *jsontext.Value {
 		if !of.whole {
-			return ""
+			return nil
 		}
-		return canonical(of.node.Keyword(name))
+		return of.node.Keyword(name)
 	}
-	identity := func(of *class) string {
-		if of.node.Dialect.IsModern() {
-			return ""
+	identity := func(of *class) *jsontext.Value {
+		switch of.node.Dialect {
+		case jsonschema.Draft4:
+			return annotation(of, "id")
+		case jsonschema.Draft6, jsonschema.Draft7:
+			return annotation(of, "$id")
 		}
-		return annotation(of, "$id") + annotation(of, "id")
+		return nil
 	}
-	if identity(c.old) != identity(c.next) {
+	if !sameText(identity(c.old), identity(c.next)) {
 		c.say("ID_CHANGED")
 	}
 	for _, one := range []struct{ keyword, kind string }{
 		{"title", "TITLE_CHANGED"}, {"description", "DESCRIPTION_CHANGED"}, {"default", "DEFAULT_CHANGED"},
 	} {
-		if annotation(c.old, one.keyword) != annotation(c.next, one.keyword) {
+		if !sameText(annotation(c.old, one.keyword), annotation(c.next, one.keyword)) {
 			c.say(one.kind)
 		}
 	}
@@ -255,10 +277,13 @@ func (c *comparison) annotations() {
 // mostDifferences bounds the list that people get to see.
 const mostDifferences = 1_000
 
+// mostPaths bounds the bytes of the paths in that list: names may be long.
+const mostPaths = 1 << 20
+
 // differences lays a result out as a list. It is cut at mostDifferences, never
 // so that the refusing ones of a refused pair are all left out.
 func (r *result) differences(policy compat.Policy) []compat.Difference {
-	l := &layout{policy: policy, left: 20 * mostDifferences}
+	l := &layout{policy: policy, left: 20 * mostDifferences, places: map[*jsonschema.Node]schemas.Place{}}
 	l.walk(r, nil)
 	if !r.compatible && !l.refused {
 		l.blame(r, nil)
@@ -271,11 +296,25 @@ type layout struct {
 	out     []compat.Difference
 	left    int // entries that may still be looked at
 	refused bool
+	bytes   int // of paths and pointers
+	places  map[*jsonschema.Node]schemas.Place
+}
+
+func (l *layout) place(n *jsonschema.Node) schemas.Place {
+	if n == nil {
+		return schemas.Place{}
+	}
+	at, ok := l.places[n]
+	if !ok {
+		at = n.Place()
+		l.places[n] = at
+	}
+	return at
 }
 
 func (l *layout) walk(r *result, path []string) {
 	for _, e := range r.entries {
-		if l.left--; l.left < 0 || len(l.out) >= mostDifferences {
+		if l.left--; l.left < 0 || len(l.out) >= mostDifferences || l.bytes > mostPaths {
 			return
 		}
 		at := append(path[:len(path):len(path)], e.path...)
@@ -303,13 +342,11 @@ func (l *layout) blame(r *result, path []string) {
 }
 
 func (l *layout) add(e entry, path []string) {
-	d := compat.Difference{Type: e.kind, Path: "#/" + strings.Join(path, "/"), Compatible: accepted(e.kind, l.policy)}
-	if e.next != nil {
-		d.Reader = e.next.Place()
+	d := compat.Difference{
+		Type: e.kind, Path: "#/" + strings.Join(path, "/"), Compatible: accepted(e.kind, l.policy),
+		Reader: l.place(e.next), Writer: l.place(e.old),
 	}
-	if e.old != nil {
-		d.Writer = e.old.Place()
-	}
+	l.bytes += len(d.Path) + len(d.Reader.Pointer) + len(d.Writer.Pointer)
 	l.refused = l.refused || !d.Compatible
 	l.out = append(l.out, d)
 }

@@ -14,6 +14,21 @@ func canonical(v *jsontext.Value) string {
 	return string(v.Append(nil, true))
 }
 
+// sameText tells whether two values, or their absence, are written alike.
+func sameText(a, b *jsontext.Value) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if a.Kind != b.Kind {
+		return false
+	}
+	switch a.Kind {
+	case jsontext.Array, jsontext.Object:
+		return canonical(a) == canonical(b)
+	}
+	return a.Text == b.Text && a.Bool == b.Bool
+}
+
 // number reads a bound as the peer does, as a double.
 func (c *class) number(name string) (float64, bool) {
 	v := c.keyword(name)

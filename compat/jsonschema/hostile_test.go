@@ -1,0 +1,96 @@
+package jsonschema_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	jsoncompat "github.com/cartorio-registry/cartorio/compat/jsonschema"
+)
+
+func repeat(n int, f func(i int) string) string {
+	parts := make([]string, n)
+	for i := range parts {
+		parts[i] = f(i)
+	}
+	return strings.Join(parts, ",")
+}
+
+// chain is n definitions, each made of the next one twice.
+func chain(n int, form, last string) string {
+	return fmt.Sprintf(`{"$ref":"#/definitions/a0","definitions":{%s,"a%d":%s}}`, repeat(n, func(i int) string {
+		ref := fmt.Sprintf(`{"$ref":"#/definitions/a%d"}`, i+1)
+		return fmt.Sprintf(`"a%d":`, i) + strings.ReplaceAll(form, "REF", ref)
+	}), n, last)
+}
+
+// TestHostilePairs compares pairs whose cost doubles at every level for a
+// checker without a memo, or is the product of two large schemas. The bound is
+// far above what was measured: it catches a cost that doubles.
+func TestHostilePairs(t *testing.T) {
+	union := func(n, from int) string {
+		return `{"anyOf":[` + repeat(n, func(i int) string { return fmt.Sprintf(`{"const":%d}`, from+i) }) + `]}`
+	}
+	objects := func(n int) string {
+		return `{"oneOf":[` + repeat(n, func(i int) string {
+			return fmt.Sprintf(`{"type":"object","properties":{"k%d":{"$ref":"#"}},"maxProperties":%d}`, i, i)
+		}) + `]}`
+	}
+	const (
+		yes = iota
+		no
+		unchecked
+	)
+	for _, c := range []struct {
+		name, old, next string
+		want            int
+	}{
+		{"properties that double", chain(60, `{"properties":{"a":REF,"b":REF}}`, `{"type":"string"}`), chain(60, `{"properties":{"a":REF,"b":REF}}`, `{"type":"number"}`), no},
+		{"properties that double, equal", chain(60, `{"properties":{"a":REF,"b":REF}}`, `{"type":"string"}`), chain(60, `{"properties":{"a":REF,"b":REF},"title":"t"}`, `{"type":"string"}`), yes},
+		{"unions that double", chain(60, `{"anyOf":[REF,REF,{"title":"x"}]}`, `{"type":"string"}`), chain(60, `{"anyOf":[REF,REF,{"title":"x"}]}`, `{"type":"number"}`), yes},
+		{"not inside not", chain(60, `{"not":REF}`, `{"type":"string"}`), chain(60, `{"not":REF}`, `{"type":"number"}`), no},
+		{"1,000 by 1,000 branches", union(1000, 0), union(1000, 500), no},
+		{"5,000 by 5,000 branches", union(5000, 0), union(5000, 1), unchecked},
+		{"100 recursive branches", objects(100), objects(101), yes},
+		{"10,000 properties", `{"properties":{` + repeat(10_000, func(i int) string { return fmt.Sprintf(`"p%d":{"type":"string"}`, i) }) + `}}`,
+			`{"properties":{` + repeat(10_000, func(i int) string { return fmt.Sprintf(`"q%d":{"type":"string"}`, i) }) + `}}`, no},
+		{"10,000 properties over 300 patterns", `{"additionalProperties":false,"properties":{` + repeat(10_000, func(i int) string { return fmt.Sprintf(`"p%d":{"type":"string"}`, i) }) + `}}`,
+			`{"additionalProperties":false,"patternProperties":{` + repeat(300, func(i int) string { return fmt.Sprintf(`"^x%d$":{}`, i) }) + `}}`, unchecked},
+		{"a pattern that backtracks over a name", `{"properties":{"` + strings.Repeat("a", 1_000) + `":{}}}`,
+			`{"patternProperties":{"(?=(a+)+$)b":{}},"additionalProperties":{}}`, unchecked},
+		{"allOf at every level", strings.Repeat(`{"allOf":[{"title":"a"},`, 60) + "{}" + strings.Repeat("]}", 60), strings.Repeat(`{"allOf":[{"title":"b"},`, 60) + "{}" + strings.Repeat("]}", 60), yes},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			old, err := parseWith(c.old, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			next, err := parseWith(c.next, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			list, err := jsoncompat.Checker.Reference(next, old, compat.Strict, compat.Budget{})
+			took := time.Since(start)
+			t.Logf("%v, %d differences, %v", took.Round(time.Millisecond), len(list), err)
+			if took > 15*time.Second {
+				t.Errorf("took %v", took)
+			}
+			got := unchecked
+			switch {
+			case err == nil && isCompatible(list):
+				got = yes
+			case err == nil:
+				got = no
+			case !errors.Is(err, compat.ErrNotChecked):
+				t.Errorf("an error that is not ErrNotChecked: %v", err)
+			}
+			if got != c.want {
+				t.Errorf("want %d, got %d: %.3v", c.want, got, list)
+			}
+		})
+	}
+}

@@ -46,6 +46,30 @@ type judge struct {
 	checker Checker
 	layers  []Layer
 	c       *Comparison
+	// because holds, per direction and difference, the index of the change that
+	// explains it, or -1.
+	because [2][]int
+	rules   map[string]Rule
+}
+
+// differences of a direction.
+func (j *judge) differences(d direction) []Difference {
+	if d == newReadsOld {
+		return j.c.Backward
+	}
+	return j.c.Forward
+}
+
+// rule finds a rule of the checker by a change's id.
+func (j *judge) rule(id string) (Rule, bool) {
+	if j.rules == nil {
+		j.rules = make(map[string]Rule, len(j.checker.Rules))
+		for _, r := range j.checker.Rules {
+			j.rules[r.ID] = r
+		}
+	}
+	r, ok := j.rules[id]
+	return r, ok
 }
 
 // whole is the outcome of the whole pair on the layers that count.
@@ -98,15 +122,15 @@ func (j *judge) findings() {
 	refused := map[int]bool{}       // change → a difference refuses, in a direction asked
 	var loose []Finding
 	for _, d := range directions {
-		list := j.c.Backward
-		if d == oldReadsNew {
-			list = j.c.Forward
-		}
-		for _, difference := range list {
+		list := j.differences(d)
+		j.because[d] = make([]int, len(list))
+		for k, difference := range list {
 			if difference.Compatible {
 				continue
 			}
-			if i := j.explaining(difference, d); i >= 0 {
+			i := j.explaining(difference, d)
+			j.because[d][k] = i
+			if i >= 0 {
 				refused[i] = true
 				if !slices.Contains(explained[i], difference.Type) {
 					explained[i] = append(explained[i], difference.Type)
@@ -193,7 +217,7 @@ func (j *judge) placed(d Difference, dir direction, fits func(change, difference
 		if !fits(reader, d.Reader) || !fits(writer, d.Writer) {
 			continue
 		}
-		if rule, ok := RuleByID(j.checker.Rules, c.Rule); ok && slices.Contains(rule.Peers, d.Type) {
+		if rule, ok := j.rule(c.Rule); ok && slices.Contains(rule.Peers, d.Type) {
 			return i
 		}
 	}
@@ -204,10 +228,10 @@ func (j *judge) placed(d Difference, dir direction, fits func(change, difference
 // inside nothing. Positions are compared too, since the pointers of a text and
 // of one that it refers to may be the same.
 func within(p, q schemas.Place) bool {
-	if p == (schemas.Place{}) || q == (schemas.Place{}) || !strings.HasPrefix(string(p.Pointer), string(q.Pointer)) {
+	if p.Position.Offset < q.Position.Offset || p.End.Offset > q.End.Offset || p == (schemas.Place{}) || q == (schemas.Place{}) {
 		return false
 	}
-	if p.Position.Offset < q.Position.Offset || p.End.Offset > q.End.Offset {
+	if !strings.HasPrefix(string(p.Pointer), string(q.Pointer)) {
 		return false
 	}
 	rest := p.Pointer[len(q.Pointer):]
@@ -225,7 +249,7 @@ func (j *judge) finding(r Rule, path string, old, next schemas.Place, before, af
 
 // changed is a finding without its severity.
 func (j *judge) changed(c Change, types []string) Finding {
-	rule, ok := RuleByID(j.checker.Rules, c.Rule)
+	rule, ok := j.rule(c.Rule)
 	if !ok {
 		rule = Rule{ID: c.Rule}
 	}

@@ -70,29 +70,28 @@ func (j *judge) messages() (out []string, backward bool) {
 	if write == nil {
 		write = Message
 	}
-	for _, d := range []struct {
-		list           []Difference
-		direction      direction
-		reader, writer string
-	}{{j.c.Forward, oldReadsNew, "old", "new"}, {j.c.Backward, newReadsOld, "new", "old"}} {
-		before, told := len(out), map[string]bool{}
+	for _, d := range []direction{oldReadsNew, newReadsOld} {
+		reader, writer := "new", "old"
+		if d == oldReadsNew {
+			reader, writer = "old", "new"
+		}
+		before, told := len(out), map[int]bool{}
 		if j.q.VerdictPolicy.countsReference() {
-			for _, difference := range d.list {
+			for k, difference := range j.differences(d) {
 				if difference.Compatible {
 					continue
 				}
 				rule := ""
-				if i := j.explaining(difference, d.direction); i >= 0 {
-					rule = j.c.Changes[i].Rule
-					told[rule+" "+j.c.Changes[i].Path] = true
+				if i := j.because[d][k]; i >= 0 {
+					rule, told[i] = j.c.Changes[i].Rule, true
 				}
-				out = append(out, write(difference, d.reader, d.writer, rule))
+				out = append(out, write(difference, reader, writer, rule))
 			}
 		}
 		if j.q.VerdictPolicy.countsTruth() {
-			out = append(out, j.truthMessages(d.direction, told)...)
+			out = append(out, j.truthMessages(d, told)...)
 		}
-		if d.direction == newReadsOld && len(out) > before {
+		if d == newReadsOld && len(out) > before {
 			backward = true
 		}
 	}
@@ -100,21 +99,21 @@ func (j *judge) messages() (out []string, backward bool) {
 }
 
 // truthMessages writes the findings that refuse for what happens to data.
-func (j *judge) truthMessages(d direction, told map[string]bool) (out []string) {
+func (j *judge) truthMessages(d direction, told map[int]bool) (out []string) {
 	if !d.asked(j.q.Level) || !j.whole(d).IsHard() {
 		return nil
 	}
 	blamed := false
-	for _, change := range j.c.Changes {
+	for i, change := range j.c.Changes {
 		if !j.hurts(change, d).IsHard() {
 			continue
 		}
 		blamed = true
-		if told[change.Rule+" "+change.Path] {
+		if told[i] {
 			continue
 		}
 		kind := change.Rule
-		if rule, ok := RuleByID(j.checker.Rules, change.Rule); ok && len(rule.Peers) > 0 {
+		if rule, ok := j.rule(change.Rule); ok && len(rule.Peers) > 0 {
 			kind = rule.Peers[0]
 		}
 		out = append(out, Entry(kind, fmt.Sprintf("%s, at path '%s'", change.Text, change.Path), j.hurts(change, d).Kind.String(), change.Rule))

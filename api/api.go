@@ -98,21 +98,25 @@ func New(r *registry.Registry, o Options) *Server {
 		Handler: s,
 		// One time for head and whole: net/http then sets one deadline less for
 		// each request.
-		ReadHeaderTimeout: 30 * time.Second,
-		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      120 * time.Second,
-		IdleTimeout:       120 * time.Second,
+		ReadHeaderTimeout: patience,
+		ReadTimeout:       patience,
+		IdleTimeout:       2 * patience,
+		WriteTimeout:      2 * patience,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(o.Logger.Handler(), slog.LevelWarn),
 	}
 	return s
 }
 
+// patience is how long a caller may take to send a request; twice that to take
+// the answer, or to be silent between two requests.
+const patience = time.Minute
+
 // Serve answers what l accepts until Shutdown, then returns nil.
 //
 // Errors: whatever stops l from accepting.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(speakJSON(l)); err != http.ErrServerClosed { //nolint:errorlint // Serve returns it bare
+	if err := s.http.Serve(listener{l}); err != http.ErrServerClosed { //nolint:errorlint // Serve returns it bare
 		return err
 	}
 	return nil

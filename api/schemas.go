@@ -73,7 +73,7 @@ func getSubjectsOfID(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	page, err := x.page(mostSchemas)
+	page, err := x.page(0)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func getVersionsOfID(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	page, err := x.page(mostSchemas)
+	page, err := x.page(0)
 	if err != nil {
 		return err
 	}

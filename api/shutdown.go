@@ -1,12 +1,8 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"net"
-	"net/http"
-	"strconv"
 )
 
 // Shutdown stops accepting, lets every request that was accepted finish, and
@@ -24,57 +20,4 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return fmt.Errorf("stopping: requests were cut: %w", err)
 	}
 	return nil
-}
-
-// speakJSON makes net/http's own refusals speak the contract's error shape.
-// net/http answers a request that it cannot read (a bad % escape in the path, a
-// bad header) with plain text before any handler sees it, and every client of
-// the contract takes an error that is not JSON for a fault of the server.
-func speakJSON(l net.Listener) net.Listener { return jsonListener{l} }
-
-type jsonListener struct{ net.Listener }
-
-func (l jsonListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return jsonConn{c}, nil
-}
-
-type jsonConn struct{ net.Conn }
-
-// CloseWrite keeps what net/http does after an answer to a body that it did not
-// read: it closes its half and gives the caller time to read the answer.
-func (c jsonConn) CloseWrite() error {
-	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return half.CloseWrite()
-	}
-	return nil
-}
-
-// plainHead is what net/http writes behind the status line of its own refusals,
-// which it does in one piece; what an http.Handler answers never looks so.
-const plainHead = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
-
-func (c jsonConn) Write(b []byte) (int, error) {
-	const start = "HTTP/1.1 "
-	if len(b) < len(start)+3 || b[len(start)] != '4' && b[len(start)] != '5' {
-		return c.Conn.Write(b)
-	}
-	head, text, found := bytes.Cut(b, []byte(plainHead))
-	if !found || !bytes.HasPrefix(head, []byte(start)) || bytes.ContainsRune(head, '\n') {
-		return c.Conn.Write(b)
-	}
-	status, err := strconv.Atoi(string(head[len(start) : len(start)+3]))
-	if err != nil {
-		return c.Conn.Write(b)
-	}
-	body := bare(status, "the request is no HTTP that can be read: "+string(text)).body()
-	answer := fmt.Appendf(nil, "%s%d %s\r\nContent-Type: %s\r\nCache-Control: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
-		start, status, http.StatusText(status), vendorV1, noCache, len(body), body)
-	if _, err := c.Conn.Write(answer); err != nil {
-		return 0, err
-	}
-	return len(b), nil
 }

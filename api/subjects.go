@@ -107,11 +107,15 @@ func (v value) beBoolean() error {
 	return err
 }
 
+// mostReferences bounds what one request makes us keep; how many a schema may
+// have is the domain's limit.
+const mostReferences = 20_000
+
 // references reads the list of SchemaReference; whether one is complete is the
 // domain's question.
 func (v value) references() ([]schemas.Reference, error) {
 	var list []schemas.Reference
-	err := v.each(schemas.DefaultLimits().References, func(v value) error {
+	err := v.each(mostReferences, func(v value) error {
 		if v.null() {
 			return v.wrong("an object")
 		}

@@ -45,8 +45,10 @@ type Pointer string
 
 // Append adds one token, escaped.
 func (p Pointer) Append(token string) Pointer {
-	return p + "/" + Pointer(strings.NewReplacer("~", "~0", "/", "~1").Replace(token))
+	return p + "/" + Pointer(pointerEscapes.Replace(token))
 }
+
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
 // Place is where something stands in a schema.
 type Place struct {

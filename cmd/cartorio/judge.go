@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/cartorio-registry/cartorio/clients/framing"
@@ -84,7 +86,7 @@ func (s *known) judge(name string, raw []byte, v validating) (judged, error) {
 	}
 	for _, one := range list {
 		w := violation{Kind: one.Kind.String(), Rule: one.Rule, Text: one.Text, Payload: one.Payload, Offset: one.Offset, Schema: one.Schema}
-		if p, ok := inPayload[one.Payload]; ok {
+		if p, ok := inPayload[one.Payload]; ok && (one.Payload != "" || one.Offset < 0) {
 			w.Line, w.Column = p.Position.Line, p.Position.Column
 		} else if isJSON && one.Offset >= 0 && one.Offset <= len(text) {
 			p := schemas.PositionAt(text, one.Offset)
@@ -106,7 +108,7 @@ type fromJSON interface {
 
 // messageFromJSON is the same for a format whose schemas hold several messages.
 type messageFromJSON interface {
-	BinaryOf(payload schemas.Payload, options schemas.ReadOptions) ([]byte, []schemas.Violation)
+	FromJSON(message string, text []byte, options schemas.ReadOptions) ([]byte, error)
 }
 
 // binary makes the binary form that a payload's JSON form stands for.
@@ -116,10 +118,42 @@ func (s *known) binary(p schemas.Payload, o schemas.ReadOptions) ([]byte, []sche
 		b, list := schema.BinaryOf(p.Bytes, o)
 		return b, list, nil
 	case messageFromJSON:
-		b, list := schema.BinaryOf(p, o)
-		return b, list, nil
+		b, err := schema.FromJSON(p.Message, p.Bytes, o)
+		if err != nil {
+			return nil, []schemas.Violation{mappingViolation(string(p.Bytes), err)}, nil
+		}
+		return b, nil, nil
 	}
 	return nil, nil, failf(exitUsage, "a %s payload cannot be read from JSON: say --encoding binary", s.schema.Source().Type)
+}
+
+// linePlace is how the library of Protobuf's JSON mapping tells a place.
+var linePlace = regexp.MustCompile(`(?:proto: )?\(line (\d+):(\d+)\): `)
+
+// mappingViolation says why a text is not the JSON form of a message.
+func mappingViolation(text string, err error) schemas.Violation {
+	v := schemas.Violation{Kind: schemas.Invalid, Rule: "json-mapping", Text: err.Error(), Offset: -1}
+	if _, parseErr := jsontext.Parse(text, jsontext.Options{Strict: true, Text: mostPayload}); parseErr != nil {
+		v.Kind = schemas.Unreadable
+	}
+	m := linePlace.FindStringSubmatch(v.Text)
+	if m == nil {
+		return v
+	}
+	v.Text = strings.Replace(v.Text, m[0], "", 1)
+	line, _ := strconv.Atoi(m[1])
+	column, _ := strconv.Atoi(m[2])
+	offset := 0
+	for n := range strings.Lines(text) {
+		if line--; line == 0 {
+			if column <= len(n)+1 {
+				v.Offset = offset + column - 1
+			}
+			break
+		}
+		offset += len(n)
+	}
+	return v
 }
 
 // places finds where the parts of a JSON text stand; a text that is none has

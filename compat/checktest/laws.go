@@ -108,7 +108,12 @@ func (s suite) fail(t *testing.T, seed uint64, law, text, old, next string) {
 	t.Errorf("seed %d breaks %s (%s): %s\nold: %s\nnew: %s", seed, law, kept, text, old, next)
 }
 
-// broken names the first law that a pair breaks, and how.
+// Broken names the first law that a pair of texts breaks, and how; "parse" where
+// a text is no schema, and empty where every law holds. Fuzz targets call it.
+func Broken(format schemas.Format, checker compat.Checker, old, next string) (law, text string) {
+	return suite{format: format, checker: checker}.broken(old, next)
+}
+
 func (s suite) broken(oldText, newText string) (law, text string) {
 	old, err := s.parse(oldText)
 	if err != nil {

@@ -174,9 +174,9 @@ func splitReserved(list []Reserved) []Reserved {
 func (n *normalizer) options(list []Option) []Option {
 	var out []Option
 	at := map[string]int{}
+	more := map[int][]Value{} // of out[i], what else is assigned to it
 	for _, o := range list {
-		head := o.Name[0]
-		message, repeated := n.optionType(head)
+		_, repeated := n.optionType(o.Name[0])
 		o.Value = n.value(o.Value)
 		for i := len(o.Name) - 1; i > 0; i-- {
 			name := o.Name[i].Name
@@ -192,7 +192,13 @@ func (n *normalizer) options(list []Option) []Option {
 			out = append(out, o)
 			continue
 		}
-		out[i].Value = n.merge(out[i].Value, o.Value, message)
+		more[i] = append(more[i], o.Value)
+	}
+	for i := range out {
+		if rest := more[i]; rest != nil {
+			message, _ := n.optionType(out[i].Name[0])
+			out[i].Value = n.merge(append([]Value{out[i].Value}, rest...), message)
+		}
 	}
 	slices.SortStableFunc(out, func(a, b Option) int { return cmp.Compare(a.Name[0].Name, b.Name[0].Name) })
 	return out
@@ -236,38 +242,53 @@ func (n *normalizer) messageOf(scope string, f *Field) *Message {
 	return s.Message
 }
 
-// merge puts the entries of b into a, both values of one option of type m.
-func (n *normalizer) merge(a, b Value, m *Message) Value {
-	out := Value{Kind: Aggregate, Fields: slices.Clone(a.Fields)}
-	for _, entry := range b.Fields {
-		i := slices.IndexFunc(out.Fields, func(f ValueField) bool { return f.Name == entry.Name })
-		if i < 0 {
-			out.Fields = append(out.Fields, entry)
-			continue
-		}
-		old := out.Fields[i].Value
-		field := m.named(entry.Name)
-		single := field == nil || field.Label != Repeated && !field.IsMap()
-		if single && old.Kind == Aggregate && entry.Value.Kind == Aggregate {
-			var sub *Message
-			if field != nil {
-				sub = n.messageOf(m.FullName, field)
+// merge makes one aggregate of several, all values of one option or field of
+// type m, which may be unknown.
+func (n *normalizer) merge(list []Value, m *Message) Value {
+	out := Value{Kind: Aggregate}
+	at := map[string]int{}
+	var all [][]Value
+	for _, v := range list {
+		for _, entry := range v.Fields {
+			i, ok := at[entry.Name]
+			if !ok {
+				i = len(all)
+				at[entry.Name] = i
+				out.Fields = append(out.Fields, ValueField{Name: entry.Name})
+				all = append(all, nil)
 			}
-			out.Fields[i].Value = n.merge(old, entry.Value, sub)
-			continue
+			all[i] = append(all[i], entry.Value)
 		}
-		joined := Value{Kind: List}
-		for _, v := range []Value{old, entry.Value} {
-			if v.Kind == List {
-				joined.Items = append(joined.Items, v.Items...)
-			} else {
-				joined.Items = append(joined.Items, v)
-			}
-		}
-		out.Fields[i].Value = joined
+	}
+	for i, values := range all {
+		out.Fields[i].Value = n.mergeField(values, m, out.Fields[i].Name)
 	}
 	sortEntries(out.Fields)
 	return out
+}
+
+func (n *normalizer) mergeField(values []Value, m *Message, name string) Value {
+	if len(values) == 1 {
+		return values[0]
+	}
+	field := m.named(name)
+	single := field == nil || field.Label != Repeated && !field.IsMap()
+	if single && !slices.ContainsFunc(values, func(v Value) bool { return v.Kind != Aggregate }) {
+		var sub *Message
+		if field != nil {
+			sub = n.messageOf(m.FullName, field)
+		}
+		return n.merge(values, sub)
+	}
+	joined := Value{Kind: List}
+	for _, v := range values {
+		if v.Kind == List {
+			joined.Items = append(joined.Items, v.Items...)
+		} else {
+			joined.Items = append(joined.Items, v)
+		}
+	}
+	return joined
 }
 
 // named finds a field of a message that may be nil, by its name.
@@ -324,7 +345,7 @@ func decimal(text string) string {
 	if n, err := strconv.ParseUint(digits, base, 64); err == nil {
 		return sign + strconv.FormatUint(n, 10)
 	}
-	if f, err := strconv.ParseFloat(digits, 64); err == nil && base == 10 {
+	if f, err := strconv.ParseFloat(digits, 64); err == nil && base == 10 && !math.IsInf(f, 0) && !math.IsNaN(f) {
 		return sign + strconv.FormatFloat(f, 'f', -1, 64)
 	}
 	return text

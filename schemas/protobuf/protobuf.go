@@ -93,6 +93,9 @@ func Parse(ctx context.Context, source schemas.Source, resolver schemas.Resolver
 	g.index = indexOf(g)
 	s.index = g.index
 
+	if err := g.bound(limits); err != nil {
+		return nil, err
+	}
 	s.descriptor, err = g.compile(ctx)
 	if err != nil {
 		var syntax schemas.SyntaxErrors

@@ -1,0 +1,904 @@
+package protobuf_test
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/protobuf"
+)
+
+// parse parses a text that has no references.
+func parse(t testing.TB, text string) *protobuf.Schema {
+	t.Helper()
+	s, err := protobuf.Parse(t.Context(), schemas.Source{Type: schemas.Protobuf, Text: text}, nil, schemas.ParseOptions{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return s.(*protobuf.Schema)
+}
+
+// dots makes the spaces of otherwise empty lines visible in this file.
+func dots(text string) string { return strings.ReplaceAll(text, "·", " ") }
+
+var canonicalCases = []struct {
+	name, text, canonical, normalized string
+}{
+	{
+		name:       "comments, layout and empty statements go",
+		text:       "// c\n\nsyntax='proto3' ; /* d */ ;;\nmessage   A{;string x=1;;}\r\n;",
+		canonical:  "syntax = \"proto3\";\n\nmessage A {\n  string x = 1;\n}\n",
+		normalized: "syntax = \"proto3\";\n\nmessage A {\n  string x = 1;\n}\n",
+	},
+	{
+		name:       "an absent syntax line stays absent",
+		text:       "message A { optional string x = 1; }",
+		canonical:  "\nmessage A {\n  optional string x = 1;\n}\n",
+		normalized: "\nmessage A {\n  optional string x = 1;\n}\n",
+	},
+	{
+		name:       "a proto2 line goes only when normalized",
+		text:       "syntax = \"proto2\"; message A {}",
+		canonical:  "syntax = \"proto2\";\n\nmessage A {}\n",
+		normalized: "\nmessage A {}\n",
+	},
+	{
+		name:       "an edition line stays in its place",
+		text:       "edition = \"2023\"; package p; message A { reserved x, y; reserved 3; string s = 1; }",
+		canonical:  "edition = \"2023\";\npackage p;\n\nmessage A {\n  reserved x, y;\n  reserved 3;\n\n  string s = 1;\n}\n",
+		normalized: "edition = \"2023\";\npackage p;\n\nmessage A {\n  reserved 3;\n  reserved x;\n  reserved y;\n\n  string s = 1;\n}\n",
+	},
+	{
+		name: "the contract's example",
+		text: `syntax = "proto3";
+package acme;
+option java_package = "com.acme"; // the option stands before the import
+import "google/protobuf/timestamp.proto";
+enum Kind { UNKNOWN = 0; A = 1; }
+message User {
+  message Inner { google.protobuf.Timestamp at = 1; }
+  string name = 2 [json_name = "n", deprecated = true];
+  int64 id = 1;
+  reserved 5, 7 to 9;
+  reserved "old";
+  map<string, Kind> kinds = 6;
+  repeated Inner inners = 10;
+  oneof contact { string email = 3; string phone = 4; }
+}`,
+		canonical: `syntax = "proto3";
+package acme;
+
+import "google/protobuf/timestamp.proto";
+
+option java_package = "com.acme";
+
+message User {
+  reserved 5, 7 to 9;
+  reserved "old";
+
+  string name = 2 [
+    deprecated = true,
+    json_name = "n"
+  ];
+  int64 id = 1;
+  map<string, Kind> kinds = 6;
+  repeated Inner inners = 10;
+
+  oneof contact {
+    string email = 3;
+    string phone = 4;
+  }
+
+  message Inner {
+    google.protobuf.Timestamp at = 1;
+  }
+}
+enum Kind {
+  UNKNOWN = 0;
+  A = 1;
+}
+`,
+		normalized: `syntax = "proto3";
+package acme;
+
+import "google/protobuf/timestamp.proto";
+
+option java_package = "com.acme";
+
+message User {
+  reserved 5;
+  reserved 7 to 9;
+  reserved "old";
+
+  int64 id = 1;
+  string name = 2 [
+    deprecated = true,
+    json_name = "n"
+  ];
+  map<string, .acme.Kind> kinds = 6;
+  repeated .acme.User.Inner inners = 10;
+
+  oneof contact {
+    string email = 3;
+    string phone = 4;
+  }
+
+  message Inner {
+    .google.protobuf.Timestamp at = 1;
+  }
+}
+enum Kind {
+  UNKNOWN = 0;
+  A = 1;
+}
+`,
+	},
+	{
+		name: "imports: plain, then public; sorted when normalized",
+		text: `syntax = "proto3";
+import "google/protobuf/timestamp.proto";
+import public "google/protobuf/duration.proto";
+import "google/protobuf/any.proto";
+message A { google.protobuf.Any a = 1; google.protobuf.Timestamp t = 2; }`,
+		canonical: `syntax = "proto3";
+
+import "google/protobuf/timestamp.proto";
+import "google/protobuf/any.proto";
+import public "google/protobuf/duration.proto";
+
+message A {
+  google.protobuf.Any a = 1;
+  google.protobuf.Timestamp t = 2;
+}
+`,
+		normalized: `syntax = "proto3";
+
+import "google/protobuf/any.proto";
+import "google/protobuf/timestamp.proto";
+import public "google/protobuf/duration.proto";
+
+message A {
+  .google.protobuf.Any a = 1;
+  .google.protobuf.Timestamp t = 2;
+}
+`,
+	},
+	{
+		name: "weak imports go, unless the text would not parse without",
+		text: `syntax = "proto2";
+import weak "google/protobuf/timestamp.proto";
+import weak "google/protobuf/any.proto";
+message A { optional google.protobuf.Any a = 1; }`,
+		canonical:  "syntax = \"proto2\";\n\nimport \"google/protobuf/any.proto\";\n\nmessage A {\n  optional google.protobuf.Any a = 1;\n}\n",
+		normalized: "\nimport \"google/protobuf/any.proto\";\n\nmessage A {\n  optional .google.protobuf.Any a = 1;\n}\n",
+	},
+	{
+		name: "every section of a message, with the indentation of empty lines",
+		text: `syntax = "proto2";
+message Outer { message M {
+  enum E { E0 = 0; }
+  message N {}
+  extend M { optional int32 ext = 102; }
+  extensions 100 to 199, 300 to max;
+  optional group G = 5 { optional int32 a = 1; }
+  oneof o { option (p.oo) = true; int32 b = 4; group H = 3 { } }
+  required int32 c = 2;
+  option deprecated = false;
+  reserved 10, 12 to 14;
+} }
+package p;
+import "google/protobuf/descriptor.proto";
+extend google.protobuf.OneofOptions { optional bool oo = 5000; }`,
+		canonical: dots(`syntax = "proto2";
+package p;
+
+import "google/protobuf/descriptor.proto";
+
+message Outer {
+  message M {
+    reserved 10, 12 to 14;
+··
+    option deprecated = false;
+··
+    required int32 c = 2;
+··
+    oneof o {
+      option (p.oo) = true;
+····
+      int32 b = 4;
+····
+      group H = 3 {}
+    }
+··
+    optional group G = 5 {
+      optional int32 a = 1;
+    }
+··
+    extensions 100 to 199, 300 to max;
+··
+    extend M {
+      optional int32 ext = 102;
+    }
+··
+    message N {}
+    enum E {
+      E0 = 0;
+    }
+  }
+}
+
+extend google.protobuf.OneofOptions {
+  optional bool oo = 5000;
+}
+`),
+		normalized: dots(`package p;
+
+import "google/protobuf/descriptor.proto";
+
+message Outer {
+  message M {
+    reserved 10;
+    reserved 12 to 14;
+··
+    option deprecated = false;
+··
+    required int32 c = 2;
+··
+    oneof o {
+      option (p.oo) = true;
+····
+      int32 b = 4;
+····
+      group H = 3 {}
+    }
+··
+    optional group G = 5 {
+      optional int32 a = 1;
+    }
+··
+    extensions 100 to 199;
+    extensions 300 to max;
+··
+    extend .p.Outer.M {
+      optional int32 ext = 102;
+    }
+··
+    message N {}
+    enum E {
+      E0 = 0;
+    }
+  }
+}
+
+extend .google.protobuf.OneofOptions {
+  optional bool oo = 5000;
+}
+`),
+	},
+	{
+		name: "an enum has no empty lines inside; values by number, then name, behind the first",
+		text: `syntax = "proto2";
+enum E { option allow_alias = true; Z = 3; C = 1; B = 1; A = 2 [deprecated = true]; D = -1; reserved 7, 9 to max; reserved "x", "w"; }`,
+		canonical: `syntax = "proto2";
+
+enum E {
+  reserved 7, 9 to max;
+  reserved "x", "w";
+  option allow_alias = true;
+  Z = 3;
+  C = 1;
+  B = 1;
+  A = 2 [deprecated = true];
+  D = -1;
+}
+`,
+		normalized: `
+enum E {
+  reserved 7;
+  reserved 9 to max;
+  reserved "w";
+  reserved "x";
+  option allow_alias = true;
+  Z = 3;
+  D = -1;
+  B = 1;
+  C = 1;
+  A = 2 [deprecated = true];
+}
+`,
+	},
+	{
+		name: "services",
+		text: `syntax = "proto3";
+message Q {}
+service S {
+  rpc B (stream Q) returns (stream Q) { option deprecated = true; option idempotency_level = IDEMPOTENT; }
+  rpc A (Q) returns (.Q) {}
+  option deprecated = true;
+}
+service T {}`,
+		canonical: `syntax = "proto3";
+
+message Q {}
+
+service S {
+  option deprecated = true;
+
+  rpc B (stream Q) returns (stream Q) {
+    option deprecated = true;
+    option idempotency_level = IDEMPOTENT;
+  };
+  rpc A (Q) returns (.Q);
+}
+service T {}
+`,
+		normalized: `syntax = "proto3";
+
+message Q {}
+
+service S {
+  option deprecated = true;
+
+  rpc B (stream .Q) returns (stream .Q) {
+    option deprecated = true;
+    option idempotency_level = IDEMPOTENT;
+  };
+  rpc A (.Q) returns (.Q);
+}
+service T {}
+`,
+	},
+	{
+		name: "option values and their escapes",
+		text: `syntax = "proto3";
+import "confluent/meta.proto";
+message A {
+  option (confluent.message_meta) = { tags: "t1" doc: 'it''s "x"\n\001\x7f\\' params: [{key: "k", value: "v"}] tags: ["t2", "t3"] };
+  string x = 1 [(confluent.field_meta).tags = "b", deprecated = true, (.confluent.field_meta).doc = "d", (confluent.field_meta).tags = "a"];
+}`,
+		canonical: `syntax = "proto3";
+
+import "confluent/meta.proto";
+
+message A {
+  option (confluent.message_meta) = {
+    tags: [
+      "t1",
+      "t2",
+      "t3"
+    ],
+    doc: "its \"x\"\n\001\177\\",
+    params: [
+      {
+        key: "k",
+        value: "v"
+      }
+    ]
+  };
+
+  string x = 1 [
+    (confluent.field_meta).tags = "b",
+    deprecated = true,
+    (.confluent.field_meta).doc = "d",
+    (confluent.field_meta).tags = "a"
+  ];
+}
+`,
+		normalized: `syntax = "proto3";
+
+import "confluent/meta.proto";
+
+message A {
+  option (confluent.message_meta) = {
+    doc: "its \"x\"\n\001\177\\",
+    params: [
+      {
+        key: "k",
+        value: "v"
+      }
+    ],
+    tags: [
+      "t1",
+      "t2",
+      "t3"
+    ]
+  };
+
+  string x = 1 [
+    (confluent.field_meta) = {
+      doc: "d",
+      tags: [
+        "b",
+        "a"
+      ]
+    },
+    deprecated = true
+  ];
+}
+`,
+	},
+	{
+		name: "defaults: as written, and in decimal",
+		text: `message A {
+  optional int32 a = 0x01 [default = 0x10];
+  optional int64 b = 2 [default = -017];
+  optional double c = 3 [default = 1.5e3];
+  optional float d = 4 [default = -inf];
+  optional double e = 5 [default = 0.0001];
+  optional bytes f = 6 [default = "\xff\"a", json_name = "F"];
+  optional bool g = 7 [default = true];
+  optional double h = 8 [default = nan];
+}`,
+		canonical: `
+message A {
+  optional int32 a = 1 [default = 0x10];
+  optional int64 b = 2 [default = -017];
+  optional double c = 3 [default = 1.5e3];
+  optional float d = 4 [default = -inf];
+  optional double e = 5 [default = 0.0001];
+  optional bytes f = 6 [
+    default = "\377\"a",
+    json_name = "F"
+  ];
+  optional bool g = 7 [default = true];
+  optional double h = 8 [default = nan];
+}
+`,
+		normalized: `
+message A {
+  optional int32 a = 1 [default = 16];
+  optional int64 b = 2 [default = -15];
+  optional double c = 3 [default = 1500];
+  optional float d = 4 [default = -inf];
+  optional double e = 5 [default = 0.0001];
+  optional bytes f = 6 [
+    default = "\377\"a",
+    json_name = "F"
+  ];
+  optional bool g = 7 [default = true];
+  optional double h = 8 [default = nan];
+}
+`,
+	},
+	{
+		name: "oneofs by their lowest member, extend blocks by extendee",
+		text: `syntax = "proto2";
+message A { extensions 100 to 200; oneof z { string b = 9; string a = 4; } oneof y { string c = 3; } }
+extend A { optional string q = 102; }
+message B { extensions 100; }
+extend B { optional string s = 100; }
+extend .A { optional string r = 101; }`,
+		canonical: `syntax = "proto2";
+
+message A {
+  oneof z {
+    string b = 9;
+    string a = 4;
+  }
+  oneof y {
+    string c = 3;
+  }
+
+  extensions 100 to 200;
+}
+message B {
+  extensions 100;
+}
+
+extend A {
+  optional string q = 102;
+}
+extend B {
+  optional string s = 100;
+}
+extend .A {
+  optional string r = 101;
+}
+`,
+		normalized: `
+message A {
+  oneof y {
+    string c = 3;
+  }
+  oneof z {
+    string a = 4;
+    string b = 9;
+  }
+
+  extensions 100 to 200;
+}
+message B {
+  extensions 100;
+}
+
+extend .A {
+  optional string r = 101;
+  optional string q = 102;
+}
+extend .B {
+  optional string s = 100;
+}
+`,
+	},
+	{
+		name: "hand-written map entries are folded when normalized",
+		text: `syntax = "proto3";
+message A {
+  message E { option map_entry = true; string key = 1; A value = 2; }
+  repeated E e = 1;
+  map<int32, string> f = 2;
+}`,
+		canonical: dots(`syntax = "proto3";
+
+message A {
+  repeated E e = 1;
+  map<int32, string> f = 2;
+
+  message E {
+    option map_entry = true;
+··
+    string key = 1;
+    A value = 2;
+  }
+}
+`),
+		normalized: `syntax = "proto3";
+
+message A {
+  map<string, .A> e = 1;
+  map<int32, string> f = 2;
+}
+`,
+	},
+	{
+		name: "names that a package part hides, and types without an import",
+		text: `syntax = "proto3";
+package com.google.x;
+import "google/protobuf/timestamp.proto";
+message A { google.protobuf.Timestamp t = 1; google.protobuf.Duration d = 2; }`,
+		canonical: `syntax = "proto3";
+package com.google.x;
+
+import "google/protobuf/timestamp.proto";
+
+message A {
+  google.protobuf.Timestamp t = 1;
+  google.protobuf.Duration d = 2;
+}
+`,
+		normalized: `syntax = "proto3";
+package com.google.x;
+
+import "google/protobuf/timestamp.proto";
+
+message A {
+  .google.protobuf.Timestamp t = 1;
+  .google.protobuf.Duration d = 2;
+}
+`,
+	},
+	{
+		name:       "features of an edition",
+		text:       `edition = "2023"; option features.field_presence = IMPLICIT; option features.enum_type = CLOSED; message A { string x = 1 [features.field_presence = EXPLICIT]; }`,
+		canonical:  "edition = \"2023\";\n\noption features.field_presence = IMPLICIT;\noption features.enum_type = CLOSED;\n\nmessage A {\n  string x = 1 [features.field_presence = EXPLICIT];\n}\n",
+		normalized: "edition = \"2023\";\n\noption features = {\n  enum_type: CLOSED,\n  field_presence: IMPLICIT\n};\n\nmessage A {\n  string x = 1 [features = {\n    field_presence: EXPLICIT\n  }];\n}\n",
+	},
+	{
+		name:       "a file of options only",
+		text:       `syntax = "proto3"; option java_package = "a" 'b';`,
+		canonical:  "syntax = \"proto3\";\n\noption java_package = \"ab\";\n",
+		normalized: "syntax = \"proto3\";\n\noption java_package = \"ab\";\n",
+	},
+}
+
+func TestCanonicalTexts(t *testing.T) {
+	t.Parallel()
+	for _, c := range canonicalCases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := parse(t, c.text)
+			if diff := cmp.Diff(c.canonical, s.Canonical()); diff != "" {
+				t.Errorf("canonical (-want +got):\n%s", diff)
+			}
+			normalized, refs := s.Normalized()
+			if diff := cmp.Diff(c.normalized, normalized); diff != "" {
+				t.Errorf("normalized (-want +got):\n%s", diff)
+			}
+			if len(refs) > 0 {
+				t.Errorf("references from nowhere: %v", refs)
+			}
+			checkFixpoint(t, s, nil)
+		})
+	}
+}
+
+// TestVectorH is a published vector of the GUID formula.
+func TestVectorH(t *testing.T) {
+	t.Parallel()
+	s := parse(t, "syntax = \"proto3\";package acme;message User { /* no */ int64 id=1; }")
+	if got := schemas.GUIDOf(s.Canonical(), nil, nil, nil).String(); got != "a56a0ae8-d9e4-24d4-aa70-3560740d7536" {
+		t.Errorf("GUID is %s", got)
+	}
+}
+
+func encode(t *testing.T, fd *descriptorpb.FileDescriptorProto) string {
+	t.Helper()
+	raw, err := proto.Marshal(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(raw)
+}
+
+func TestDescriptorAsText(t *testing.T) {
+	t.Parallel()
+	// As the clients send it: default json_name everywhere, map entries as
+	// messages, absolute names.
+	text := `syntax = "proto3";
+package acme;
+
+import "confluent/meta.proto";
+
+message User {
+  option (confluent.message_meta) = {
+    doc: "d"
+  };
+
+  string first_name = 1;
+  optional int32 age = 3;
+  string other = 4 [json_name = "o"];
+  repeated double scores = 5 [packed = false];
+
+  oneof way {
+    .acme.Kind kind = 6;
+    .acme.User self = 7;
+  }
+}
+enum Kind {
+  K0 = 0;
+}
+`
+	s := parse(t, text)
+	serialized, err := s.Serialized()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := parse(t, serialized)
+	if diff := cmp.Diff(text, d.Canonical()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if d.Source().Text != serialized {
+		t.Error("the source is not what was sent")
+	}
+	if !d.Equivalent(s) || d.Fingerprint() != s.Fingerprint() {
+		t.Error("descriptor and text of one file are different schemas")
+	}
+	checkFixpoint(t, d, nil)
+}
+
+func TestDescriptorWithMap(t *testing.T) {
+	t.Parallel()
+	s := parse(t, `syntax = "proto3"; message A { map<string, A> by_name = 1; }`)
+	serialized, err := s.Serialized()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := parse(t, serialized)
+	want := dots(`syntax = "proto3";
+
+message A {
+  repeated .A.ByNameEntry by_name = 1;
+
+  message ByNameEntry {
+    option map_entry = true;
+··
+    string key = 1;
+    .A value = 2;
+  }
+}
+`)
+	if diff := cmp.Diff(want, d.Canonical()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	a, _ := s.Normalized()
+	b, _ := d.Normalized()
+	if diff := cmp.Diff(a, b); diff != "" {
+		t.Errorf("normalized, text and descriptor differ:\n%s", diff)
+	}
+	checkFixpoint(t, d, nil)
+}
+
+func TestDescriptorRefused(t *testing.T) {
+	t.Parallel()
+	message := func(change func(*descriptorpb.DescriptorProto)) *descriptorpb.FileDescriptorProto {
+		m := &descriptorpb.DescriptorProto{Name: proto.String("A"), Field: []*descriptorpb.FieldDescriptorProto{{
+			Name: proto.String("x"), Number: proto.Int32(1), Type: descriptorpb.FieldDescriptorProto_TYPE_STRING.Enum(),
+		}}}
+		change(m)
+		return &descriptorpb.FileDescriptorProto{Syntax: proto.String("proto3"), MessageType: []*descriptorpb.DescriptorProto{m}}
+	}
+	for name, change := range map[string]func(*descriptorpb.DescriptorProto){
+		"a name that is text":       func(m *descriptorpb.DescriptorProto) { m.Name = proto.String("A {} message B") },
+		"an empty name":             func(m *descriptorpb.DescriptorProto) { m.Field[0].Name = proto.String("") },
+		"no type":                   func(m *descriptorpb.DescriptorProto) { m.Field[0].Type = nil },
+		"number 0":                  func(m *descriptorpb.DescriptorProto) { m.Field[0].Number = proto.Int32(0) },
+		"a negative number":         func(m *descriptorpb.DescriptorProto) { m.Field[0].Number = proto.Int32(-1) },
+		"a number twice":            func(m *descriptorpb.DescriptorProto) { m.Field = append(m.Field, m.Field[0]) },
+		"a oneof that is not there": func(m *descriptorpb.DescriptorProto) { m.Field[0].OneofIndex = proto.Int32(7) },
+		"a type that is text":       func(m *descriptorpb.DescriptorProto) { m.Field[0].TypeName = proto.String("string x = 2; int32") },
+		"required in proto3": func(m *descriptorpb.DescriptorProto) {
+			m.Field[0].Label = descriptorpb.FieldDescriptorProto_LABEL_REQUIRED.Enum()
+		},
+		"an unknown type": func(m *descriptorpb.DescriptorProto) { m.Field[0].TypeName = proto.String(".no.Such") },
+		"a reserved number": func(m *descriptorpb.DescriptorProto) {
+			m.ReservedRange = []*descriptorpb.DescriptorProto_ReservedRange{{Start: proto.Int32(1), End: proto.Int32(2)}}
+		},
+		"a group without its body": func(m *descriptorpb.DescriptorProto) {
+			m.Field[0].Type = descriptorpb.FieldDescriptorProto_TYPE_GROUP.Enum()
+			m.Field[0].TypeName = proto.String(".A.X")
+		},
+		"an uninterpreted option": func(m *descriptorpb.DescriptorProto) {
+			m.Options = &descriptorpb.MessageOptions{UninterpretedOption: []*descriptorpb.UninterpretedOption{{}}}
+		},
+		"a default that is text": func(m *descriptorpb.DescriptorProto) {
+			m.Field[0].DefaultValue = proto.String("1] x")
+			m.Field[0].Type = descriptorpb.FieldDescriptorProto_TYPE_INT32.Enum()
+		},
+		"an import that is not there": func(m *descriptorpb.DescriptorProto) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fd := message(change)
+			if name == "an import that is not there" {
+				fd.Dependency = []string{"no/such.proto"}
+			}
+			_, err := protobuf.Parse(t.Context(), schemas.Source{Type: schemas.Protobuf, Text: encode(t, fd)}, nil, schemas.ParseOptions{})
+			if err == nil {
+				t.Error("accepted")
+			}
+		})
+	}
+}
+
+func TestDescriptorWithoutJSONNames(t *testing.T) {
+	t.Parallel()
+	fd := &descriptorpb.FileDescriptorProto{
+		Name: proto.String("ignored.proto"), Syntax: proto.String("proto3"),
+		MessageType: []*descriptorpb.DescriptorProto{{Name: proto.String("A"), Field: []*descriptorpb.FieldDescriptorProto{
+			{Name: proto.String("x"), Number: proto.Int32(1), Type: descriptorpb.FieldDescriptorProto_TYPE_STRING.Enum()},
+			{Name: proto.String("y"), Number: proto.Int32(2), Type: descriptorpb.FieldDescriptorProto_TYPE_STRING.Enum()},
+		}}},
+	}
+	want := "syntax = \"proto3\";\n\nmessage A {\n  string x = 1;\n  string y = 2;\n}\n"
+	if diff := cmp.Diff(want, parse(t, encode(t, fd)).Canonical()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestDescriptorOfProto2(t *testing.T) {
+	t.Parallel()
+	text := `syntax = "proto2";
+package p;
+
+message A {
+  reserved 20 to 30, 40;
+  reserved "old";
+
+  required string s = 1 [
+    ctype = CORD,
+    default = "a\"b"
+  ];
+  optional bytes b = 2 [default = "\001\377\\\n"];
+  optional float f = 3 [default = -inf];
+  repeated .p.A more = 4;
+
+  oneof o {
+    int32 n = 5;
+
+    group H = 6 {
+      optional bool q = 1;
+    }
+  }
+
+  optional group G = 7 {
+    optional bool q = 1;
+  }
+
+  extensions 100 to 200;
+  extensions 1000 to max;
+}
+enum E {
+  reserved 5 to 7;
+  reserved "W";
+  option allow_alias = true;
+  X = 1;
+  Y = 1;
+}
+
+extend .p.A {
+  optional .p.E e = 100;
+}
+
+service S {
+  rpc M (.p.A) returns (stream .p.A) {
+    option idempotency_level = NO_SIDE_EFFECTS;
+  };
+}
+`
+	s := parse(t, text)
+	serialized, err := s.Serialized()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Descriptors of proto2 do not name their syntax.
+	want := strings.TrimPrefix(s.Canonical(), "syntax = \"proto2\";\n")
+	if diff := cmp.Diff(want, parse(t, serialized).Canonical()); diff != "" {
+		t.Errorf("(-text +descriptor):\n%s", diff)
+	}
+}
+
+func TestWithoutExtensions(t *testing.T) {
+	t.Parallel()
+	s := parse(t, `syntax = "proto2";
+import "google/protobuf/descriptor.proto";
+import "confluent/meta.proto";
+extend google.protobuf.FieldOptions { optional string mine = 50001; }
+message A {
+  extensions 100 to 200;
+  extend A { optional int32 x = 100; }
+  optional string s = 1 [(mine) = "x", deprecated = true, (confluent.field_meta).doc = "d"];
+}`)
+	want := `syntax = "proto2";
+
+import "google/protobuf/descriptor.proto";
+import "confluent/meta.proto";
+
+message A {
+  optional string s = 1 [
+    deprecated = true,
+    (confluent.field_meta).doc = "d"
+  ];
+}
+`
+	if diff := cmp.Diff(want, s.WithoutExtensions()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if !strings.Contains(s.Canonical(), "extend A") {
+		t.Error("the schema itself was changed")
+	}
+}
+
+func TestSerialized(t *testing.T) {
+	t.Parallel()
+	s := parse(t, `syntax = "proto3"; package p; message A { google.protobuf.Timestamp t = 1; }`)
+	text, err := s.Serialized()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd := &descriptorpb.FileDescriptorProto{}
+	if err := proto.Unmarshal(raw, fd); err != nil {
+		t.Fatal(err)
+	}
+	want := &descriptorpb.FileDescriptorProto{
+		Name: proto.String("default"), Package: proto.String("p"), Syntax: proto.String("proto3"),
+		// A reader of the descriptor needs the import that the text left out.
+		Dependency: []string{"google/protobuf/timestamp.proto"},
+		MessageType: []*descriptorpb.DescriptorProto{{Name: proto.String("A"), Field: []*descriptorpb.FieldDescriptorProto{{
+			Name: proto.String("t"), JsonName: proto.String("t"), Number: proto.Int32(1),
+			Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(), Type: descriptorpb.FieldDescriptorProto_TYPE_MESSAGE.Enum(),
+			TypeName: proto.String(".google.protobuf.Timestamp"),
+		}}}},
+	}
+	if !proto.Equal(want, fd) {
+		t.Errorf("got %v, want %v", fd, want)
+	}
+}

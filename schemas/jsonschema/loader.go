@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/jsonschema/regex"
@@ -22,6 +24,23 @@ type document struct {
 	text string
 	root *jsontext.Value
 	main *resource
+
+	index sync.Once
+	lines []int // offset of each line's first byte
+}
+
+// position is schemas.PositionAt, quick for many offsets.
+func (d *document) position(offset int) schemas.Position {
+	d.index.Do(func() {
+		d.lines = []int{0}
+		for i := range len(d.text) {
+			if d.text[i] == '\n' {
+				d.lines = append(d.lines, i+1)
+			}
+		}
+	})
+	line := sort.SearchInts(d.lines, offset+1)
+	return schemas.Position{Line: line, Column: offset - d.lines[line-1] + 1, Offset: offset}
 }
 
 // resource is a schema with a base address of its own, and what its anchors
@@ -148,7 +167,7 @@ func (l *loader) scan(v *jsontext.Value, r *resource, root bool) error {
 	if l.count++; l.limits.Declarations > 0 && l.count > l.limits.Declarations {
 		return &schemas.LimitError{
 			Limit: schemas.LimitDeclarations, Most: l.limits.Declarations, Found: l.count,
-			Position: schemas.PositionAt(r.document.text, v.Start),
+			Position: r.document.position(v.Start),
 		}
 	}
 	if !root {

@@ -161,11 +161,11 @@ func (n *Node) Document() string { return n.resource.document.name }
 
 // Place is where n stands in its own document.
 func (n *Node) Place() schemas.Place {
-	text := n.resource.document.text
+	d := n.resource.document
 	return schemas.Place{
 		Pointer:  n.Pointer(),
-		Position: schemas.PositionAt(text, n.Value.Start),
-		End:      schemas.PositionAt(text, n.Value.End),
+		Position: d.position(n.Value.Start),
+		End:      d.position(n.Value.End),
 	}
 }
 
@@ -188,10 +188,11 @@ func (n *Node) Always() (value, ok bool) { return n.Value.Bool, n.Boolean }
 // Keyword is the value of a keyword as written, nil when n has none or its
 // dialect does not know it.
 func (n *Node) Keyword(name string) *jsontext.Value {
-	if !n.Dialect.Knows(name) {
+	v := n.Value.Get(name)
+	if v == nil || !n.Dialect.Knows(name) {
 		return nil
 	}
-	return n.Value.Get(name)
+	return v
 }
 
 // Property finds the schema of a declared property, nil when there is none.

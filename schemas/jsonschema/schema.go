@@ -101,7 +101,7 @@ func (s *Schema) errors() schemas.SyntaxErrors {
 	for _, p := range s.problems {
 		e := schemas.SyntaxError{Pointer: p.pointer, Summary: p.summary, Detail: p.detail}
 		if p.document == s.document {
-			e.Position = schemas.PositionAt(p.document.text, p.offset)
+			e.Position = p.document.position(p.offset)
 		} else {
 			e.Summary = fmt.Sprintf("in the referenced schema %s: %s", short(p.document.name), p.summary)
 		}
@@ -183,13 +183,13 @@ func (l *loader) bucket(root *Node) {
 func (s *Schema) checkRoot(root *jsontext.Value) error {
 	if root.Kind != jsontext.Object && root.Kind != jsontext.Bool {
 		return schemas.SyntaxErrors{{
-			Position: schemas.PositionAt(s.source.Text, root.Start),
+			Position: s.document.position(root.Start),
 			Summary:  fmt.Sprintf("a JSON Schema is an object, or true or false, not %s", kindText(root)),
 		}}
 	}
 	if v := root.Get("$schema"); v != nil && v.Kind != jsontext.String {
 		return schemas.SyntaxErrors{{
-			Position: schemas.PositionAt(s.source.Text, v.Start), Pointer: "/$schema",
+			Position: s.document.position(v.Start), Pointer: "/$schema",
 			Summary: "$schema is not a string",
 			Detail:  "name the dialect, for example " + Draft2020.URI() + ", or leave it out for draft-07",
 		}}
@@ -225,7 +225,7 @@ func (s *Schema) checkMeta(l *loader) error {
 				return &schemas.LimitError{Limit: schemas.LimitDeclarations, Most: l.limits.Declarations, Found: l.count}
 			}
 			e := schemas.SyntaxError{
-				Position: schemas.PositionAt(s.source.Text, v.Offset), Pointer: prefix + v.Payload, Summary: v.Text,
+				Position: s.document.position(v.Offset), Pointer: prefix + v.Payload, Summary: v.Text,
 				Detail: fmt.Sprintf("the %s of its meta-schema refuses it", v.Rule),
 			}
 			// Two vocabularies of a meta-schema may say the same.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -112,6 +113,78 @@ func TestOutsideCanonicalCases(t *testing.T) {
 			} {
 				if x.got != x.want {
 					t.Errorf("%s\n got %s\nwant %s", x.what, x.got, x.want)
+				}
+			}
+		})
+	}
+}
+
+// TestOutsidePairs reads random payloads and witnesses across pairs of schemas:
+// what the reference calls readable must be read, and a witness must be refused
+// or read as another value.
+func TestOutsidePairs(t *testing.T) {
+	cases := outsideCases[struct {
+		ID, Old, New                 string
+		OldReferences, NewReferences []caseReference
+		Expect                       map[string]bool
+		JavaReads                    map[string]string
+		Witness                      map[string]struct{ Bytes, Datum string }
+	}](t, "handed.json")
+	for _, c := range cases {
+		t.Run(c.ID, func(t *testing.T) {
+			older, err := parseCase(c.Old, c.OldReferences, schemas.New)
+			if err != nil {
+				t.Fatal(err)
+			}
+			newer, err := parseCase(c.New, c.NewReferences, schemas.New)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, direction := range []string{"BACKWARD", "FORWARD"} {
+				reader, writer := newer, older
+				if direction == "FORWARD" {
+					reader, writer = older, newer
+				}
+				if w, ok := c.Witness[direction]; ok {
+					payload, err := hex.DecodeString(w.Bytes)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !valid(writer, payload) {
+						t.Errorf("%s: the witness %s is not valid for its writer: %v", direction, w.Bytes, violations(writer, payload))
+					}
+					got := reader.Reads(writer, schemas.Payload{Bytes: payload}, schemas.ReadOptions{})
+					if got.OK() && len(got.Losses) == 0 && !c.Expect[direction] {
+						t.Errorf("%s: the witness %s (%s) is read", direction, w.Bytes, w.Datum)
+					}
+				}
+				r := rand.New(rand.NewPCG(7, 7))
+				read, wrote := 0, 0
+				for range 60 {
+					payload, ok := randomPayload(r, writer.Root(), nil, 0)
+					if !ok {
+						continue
+					}
+					wrote++
+					got := reader.Reads(writer, schemas.Payload{Bytes: payload}, schemas.ReadOptions{})
+					with := reader.Reads(writer, schemas.Payload{Bytes: payload}, schemas.ReadOptions{Value: true})
+					if got.OK() != with.OK() {
+						t.Errorf("%s: %x is read with a value %v, without %v: %v", direction, payload, with.OK(), got.OK(), with.Violations)
+					}
+					if got.OK() {
+						read++
+					} else if c.Expect[direction] && c.JavaReads[direction] == "all" && got.Violations[0].Rule != "default" {
+						// A fixed's default of another length is a value of the wrong
+						// size in Java, and refused here.
+						t.Errorf("%s: %x is refused: %v", direction, payload, got.Violations)
+						break
+					}
+				}
+				if wrote > 0 && read == wrote && !c.Expect[direction] && c.JavaReads[direction] != "all" {
+					t.Errorf("%s: all of %d payloads are read, but the pair is incompatible", direction, wrote)
+				}
+				if c.Expect[direction] && c.JavaReads[direction] != "all" && wrote > 0 {
+					t.Logf("%s: expected readable, Java reads %q, we read %d of %d", direction, c.JavaReads[direction], read, wrote)
 				}
 			}
 		})

@@ -75,9 +75,9 @@ func (w *jsonWriter) write(t *Type) bool {
 	case String:
 		w.out = jsontext.AppendString(w.out, string(w.bytes()))
 	case Bytes:
-		w.out = jsontext.AppendString(w.out, textOf(w.bytes()))
+		w.out = appendBytesText(w.out, w.bytes())
 	case Fixed:
-		w.out = jsontext.AppendString(w.out, textOf(w.b[w.pos:w.pos+t.Named.Size]))
+		w.out = appendBytesText(w.out, w.b[w.pos:w.pos+t.Named.Size])
 		w.pos += t.Named.Size
 	case Enum:
 		w.out = jsontext.AppendString(w.out, t.Named.Symbols[w.long()])
@@ -160,11 +160,20 @@ func appendFloat(dst []byte, f float64, bits int) []byte {
 	return append(dst, javaFloat(f, bits)...)
 }
 
-// textOf writes bytes as the characters U+0000 to U+00FF.
-func textOf(b []byte) string {
-	out := make([]rune, len(b))
-	for i, c := range b {
-		out[i] = rune(c)
+// appendBytesText writes bytes as the characters U+0000 to U+00FF. What is not
+// ASCII is escaped: goavro reads the UTF-8 of such a character as two bytes.
+func appendBytesText(dst, b []byte) []byte {
+	const hexDigits = "0123456789ABCDEF"
+	dst = append(dst, '"')
+	for _, c := range b {
+		switch {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c < 0x20 || c >= 0x7f:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		default:
+			dst = append(dst, c)
+		}
 	}
-	return string(out)
+	return append(dst, '"')
 }

@@ -125,9 +125,11 @@ func unwrap(contentType string, id *identity, x *extra) *failure {
 	case isData:
 		x.payload = data
 	case isEncoded:
-		if err := json.Unmarshal(encoded, &x.payload); err != nil {
+		var raw []byte // x itself is to stay on the stack of the hot path
+		if err := json.Unmarshal(encoded, &raw); err != nil {
 			return fail(PayloadUnreadable, "data_base64 is not base64: %w", err)
 		}
+		x.payload = raw
 	default:
 		x.payload = nil // an event without data is a tombstone
 	}

@@ -233,3 +233,13 @@ outer:
 func with(list []validate.Header, name string, value any) []validate.Header {
 	return append(without(list, name), validate.Header{Name: name, Value: value})
 }
+
+func formats() []schemas.Format {
+	return []schemas.Format{avro.Format, jsonschema.Format, protobuf.Format}
+}
+
+var readOptions = schemas.ReadOptions{}.OrDefault()
+
+func payload(o validate.Outcome) schemas.Payload {
+	return schemas.Payload{Bytes: o.Payload, Message: o.Message}
+}

@@ -613,6 +613,7 @@ func TestCanonicalTexts(t *testing.T) {
 				t.Errorf("references from nowhere: %v", refs)
 			}
 			checkFixpoint(t, s, nil)
+			checkMeaning(t, s, nil)
 		})
 	}
 }

@@ -90,6 +90,7 @@ func TestOutsideParseCases(t *testing.T) {
 			}
 			if err == nil {
 				checkFixpoint(t, s, resolver)
+				checkMeaning(t, s, resolver)
 			}
 		})
 	}

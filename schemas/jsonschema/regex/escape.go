@@ -309,6 +309,15 @@ func (p *parser) property(at int, s *set) error {
 	return nil
 }
 
+// scriptAliases are the short names of the scripts in common use; the standard
+// library knows the long ones only.
+var scriptAliases = map[string]string{
+	"Arab": "Arabic", "Armn": "Armenian", "Beng": "Bengali", "Cyrl": "Cyrillic", "Deva": "Devanagari", "Ethi": "Ethiopic",
+	"Geor": "Georgian", "Grek": "Greek", "Hang": "Hangul", "Hani": "Han", "Hebr": "Hebrew", "Hira": "Hiragana",
+	"Kana": "Katakana", "Khmr": "Khmer", "Latn": "Latin", "Mong": "Mongolian", "Taml": "Tamil", "Thaa": "Thaana",
+	"Tibt": "Tibetan", "Zinh": "Inherited", "Zyyy": "Common",
+}
+
 // propertyNamed finds a general category, a script or a binary property, under
 // ECMA-262's names; not strict, also under those that other engines use.
 func propertyNamed(name string, strict bool) (table, bool) {
@@ -320,6 +329,9 @@ func propertyNamed(name string, strict bool) (table, bool) {
 		return table{name: n, table: t}, ok
 	}
 	script := func(n string) (table, bool) {
+		if long, ok := scriptAliases[n]; ok {
+			n = long
+		}
 		t, ok := unicode.Scripts[n]
 		return table{name: n, table: t}, ok
 	}

@@ -1,0 +1,95 @@
+package jsonschema_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// order is a schema with types, required names, closed objects, an enum, a
+// pattern, lengths and bounds.
+const order = `{"type":"object","additionalProperties":false,"required":["id","status","items"],"properties":{
+	"id":{"type":"string","pattern":"^[A-Z]{2}-[0-9]{6}$"},"status":{"enum":["new","paid","sent"]},"note":{"type":["string","null"],"maxLength":200},
+	"items":{"type":"array","minItems":1,"items":{"$ref":"#/definitions/item"}},"address":{"$ref":"#/definitions/address"}},"definitions":{
+	"address":{"type":"object","additionalProperties":false,"required":["city"],"properties":{"city":{"type":"string","minLength":1},"zip":{"type":"string"}}},
+	"item":{"type":"object","additionalProperties":false,"required":["sku","count","price"],"properties":{
+		"sku":{"type":"string","minLength":1,"maxLength":40},"count":{"type":"integer","minimum":1,"maximum":1000},"price":{"type":"number","exclusiveMinimum":0},
+		"tags":{"type":"array","items":{"type":"string"}}}}}}`
+
+func orderOf(items int) []byte {
+	return fmt.Appendf(nil, `{"id":"AB-123456","status":"paid","note":"déjà vu","address":{"city":"São Paulo","zip":"01000"},"items":[%s]}`,
+		repeat(items, func(i int) string {
+			return fmt.Sprintf(`{"sku":"sku-%d","count":%d,"price":%d.99,"tags":["red","größe","x%d"]}`, i, i%99+1, i, i)
+		}))
+}
+
+func BenchmarkReads(b *testing.B) {
+	s := mustParse(b, order)
+	for _, c := range []struct {
+		name  string
+		items int
+	}{{"small", 1}, {"medium", 20}, {"large", 500}} {
+		payload := orderOf(c.items)
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(len(payload)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if got := s.Reads(s, schemas.Payload{Bytes: payload}, schemas.ReadOptions{}); !got.OK() {
+					b.Fatal(got.Violations)
+				}
+			}
+		})
+	}
+	b.Run("referee, medium", func(b *testing.B) {
+		theirs, err := referee(order)
+		if err != nil {
+			b.Fatal(err)
+		}
+		payload := orderOf(20)
+		b.SetBytes(int64(len(payload)))
+		b.ReportAllocs()
+		for b.Loop() {
+			d := json.NewDecoder(bytes.NewReader(payload))
+			d.UseNumber()
+			var v any
+			if err := d.Decode(&v); err != nil {
+				b.Fatal(err)
+			}
+			if err := theirs.Validate(v); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkParse(b *testing.B) {
+	wide := func(n int) string {
+		return `{"type":"object","properties":{` + repeat(n, func(i int) string {
+			return fmt.Sprintf(`"field%d":{"type":"string","maxLength":%d,"description":"the field %d"}`, i, i+1, i)
+		}) + `}}`
+	}
+	for _, n := range []int{10, 100, 1000} {
+		text := wide(n)
+		b.Run(fmt.Sprintf("%d properties", n), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := parse(text); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("referee, 100 properties", func(b *testing.B) {
+		text := wide(100)
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := referee(text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -206,7 +206,7 @@ func (p *parser) parseFixed(t *Type, v *jsontext.Value, enclosing string) *Type 
 	n, whole := smallInt(size)
 	if !whole || n < 0 {
 		at := t.of("size", size)
-		p.fail(&at, "write the number of bytes as an integer from 0 to 2147483647", "the size %s of the fixed is none", quote(size.String()))
+		p.fail(&at, "write the number of bytes as an integer from 0 to 2147483647", "the size %s of the fixed is none", quoteValue(size))
 		return nil
 	}
 	if named == nil {
@@ -295,7 +295,8 @@ func (p *parser) checkUnions() {
 	}
 }
 
-// checkRepeats refuses second definitions that differ from the first.
+// checkRepeats refuses second definitions that differ from the first, and drops
+// the others.
 func (p *parser) checkRepeats() {
 	for _, r := range p.repeats {
 		if where := differsIn(r.first, r.second); where != "" {
@@ -306,6 +307,9 @@ func (p *parser) checkRepeats() {
 			p.fail(&r.second.spot, "write its name where it is used again, or give one of the two another name",
 				"%s is already defined %s, with other %s", quote(r.first.Full), there, where)
 		}
+	}
+	for _, r := range p.repeats {
+		r.use.be(r.first)
 	}
 }
 

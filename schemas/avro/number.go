@@ -31,7 +31,14 @@ func javaFloat(f float64, bits int) string {
 	}
 	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'E', -1, bits), "E")
 	if !strings.Contains(mantissa, ".") {
-		mantissa += ".0"
+		// Java never prints one digit alone, and of two digits it takes those
+		// nearest to the value: 4.9E-324, not 5.0E-324.
+		near := strconv.FormatFloat(f, 'E', 1, bits)
+		if back, err := strconv.ParseFloat(near, bits); err == nil && back == f {
+			mantissa, exponent, _ = strings.Cut(near, "E")
+		} else {
+			mantissa += ".0"
+		}
 	}
 	n, _ := strconv.Atoi(exponent) // drops the plus and leading zeros
 	return mantissa + "E" + strconv.Itoa(n)

@@ -106,8 +106,12 @@ type waiting struct {
 	hint      string
 }
 
-// repeat is a second definition of a name.
-type repeat struct{ first, second *Named }
+// repeat is a second definition of a name. Where it stands the first is used,
+// once the two are known to be equal.
+type repeat struct {
+	use           *Type
+	first, second *Named
+}
 
 // fault is one thing wrong, placed by offset until all are known.
 type fault struct {

@@ -222,7 +222,7 @@ func (p *parser) define(t *Type, v *jsontext.Value, kind Kind, enclosing string)
 		p.fail(&at, "give the inner type another name", "%s is defined inside itself", quote(named.Full))
 		return nil
 	default:
-		p.repeats = append(p.repeats, repeat{first, named})
+		p.repeats = append(p.repeats, repeat{t, first, named})
 		if first.doc != p.doc && !p.defines(first) {
 			p.own = append(p.own, first)
 		}

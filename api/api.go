@@ -11,6 +11,7 @@
 package api
 
 import (
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -60,8 +61,7 @@ type Server struct {
 	cache    *cache
 	accepts  sync.Map // Accept header → *acceptance
 	accepted atomic.Int64
-	allowed  map[string]string // path of a route → Allow header
-	document []byte            // the OpenAPI document, made once
+	document []byte // the OpenAPI document, made once
 	draining atomic.Bool
 	instance string // what generated request ids begin with
 	requests atomic.Uint64
@@ -116,7 +116,7 @@ const patience = time.Minute
 //
 // Errors: whatever stops l from accepting.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(listener{l}); err != http.ErrServerClosed { //nolint:errorlint // Serve returns it bare
+	if err := s.http.Serve(listener{l}); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil

@@ -84,7 +84,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // finish recovers from a defect of ours and gives x back.
 func (x *exchange) finish() {
 	if cause := recover(); cause != nil {
-		if cause == http.ErrAbortHandler {
+		if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(cause)
 		}
 		x.server.log.Error("request failed: panic", "report", newInstance(), "request", x.requestID, "method", x.request.Method, "path", x.request.URL.Path,

@@ -86,9 +86,19 @@ func TestContentType(t *testing.T) {
 		kind string
 		code int
 	}{
-		{"", 0}, {vendorV1, 0}, {vendor, 0}, {plain, 0}, {"application/octet-stream", 0},
-		{vendorV1 + "; charset=utf-8", 0}, {"Application/JSON", 0}, {" application/json ", 0},
-		{"text/plain", 415}, {"application/xml", 415}, {"application/x-www-form-urlencoded", 415}, {"json", 415}, {";", 0},
+		{"", 0},
+		{vendorV1, 0},
+		{vendor, 0},
+		{plain, 0},
+		{"application/octet-stream", 0},
+		{vendorV1 + "; charset=utf-8", 0},
+		{"Application/JSON", 0},
+		{" application/json ", 0},
+		{"text/plain", 415},
+		{"application/xml", 415},
+		{"application/x-www-form-urlencoded", 415},
+		{"json", 415},
+		{";", 0},
 	} {
 		c.header = http.Header{"Content-Type": {row.kind}}
 		a := c.do("POST", "/subjects/s/versions", schema(`"string"`))
@@ -110,13 +120,39 @@ func TestNoSuchRoute(t *testing.T) {
 		method, path string
 		code         int
 	}{
-		{"GET", "/nope", 404}, {"GET", "/subjects/a/b", 404}, {"GET", "/schemas/ids", 404}, {"GET", "/schemas/ids/x", 404}, {"GET", "/schemas/ids/1.0", 404},
-		{"GET", "/schemas/ids/99999999999", 404}, {"GET", "/exporters/e", 404}, {"POST", "/exporters", 405}, {"GET", "/associations/a", 404}, {"POST", "/associations", 404},
-		{"GET", "/dek-registry/v1/keks", 404}, {"GET", "/v1/nope", 404}, {"GET", "/contexts/.c/nope", 404}, {"GET", "/contexts/.a/contexts/.b/subjects", 404},
-		{"PATCH", "/subjects", 405}, {"POST", "/subjects", 405}, {"PUT", "/subjects/s", 405}, {"DELETE", "/schemas/ids/1", 405}, {"GET", "/subjects/s", 405}, {"GET", "/contexts/.c", 405},
-		{"GET", "/config/a/b", 404}, {"PUT", "/mode/a/b/c", 404}, {"PATCH", "/config/a/b", 404}, {"OPTIONS", "/mode/a/b", 404}, {"POST", "/compatibility/subjects/s/versions/1/x", 404}, {"DELETE", "/contexts/.a/b", 404},
-		{"BREW", "/subjects", 405}, {"GET", "/subjects?limit=x", 404}, {"GET", "/subjects?offset=1.5", 404}, {"GET", "/schemas?limit=99999999999", 404},
-		{"GET", "/contexts/a:b/subjects", 400}, {"DELETE", "/contexts/a:b", 400}, {"GET", "/contexts/a%3Ab/subjects", 400},
+		{"GET", "/nope", 404},
+		{"GET", "/subjects/a/b", 404},
+		{"GET", "/schemas/ids", 404},
+		{"GET", "/schemas/ids/x", 404},
+		{"GET", "/schemas/ids/1.0", 404},
+		{"GET", "/schemas/ids/99999999999", 404},
+		{"GET", "/exporters/e", 404},
+		{"POST", "/exporters", 405},
+		{"GET", "/associations/a", 404},
+		{"POST", "/associations", 404},
+		{"GET", "/dek-registry/v1/keks", 404},
+		{"GET", "/v1/nope", 404},
+		{"GET", "/contexts/.c/nope", 404},
+		{"GET", "/contexts/.a/contexts/.b/subjects", 404},
+		{"PATCH", "/subjects", 405},
+		{"POST", "/subjects", 405},
+		{"PUT", "/subjects/s", 405},
+		{"DELETE", "/schemas/ids/1", 405},
+		{"GET", "/subjects/s", 405},
+		{"GET", "/contexts/.c", 405},
+		{"GET", "/config/a/b", 404},
+		{"PUT", "/mode/a/b/c", 404},
+		{"PATCH", "/config/a/b", 404},
+		{"OPTIONS", "/mode/a/b", 404},
+		{"POST", "/compatibility/subjects/s/versions/1/x", 404},
+		{"DELETE", "/contexts/.a/b", 404},
+		{"BREW", "/subjects", 405},
+		{"GET", "/subjects?limit=x", 404},
+		{"GET", "/subjects?offset=1.5", 404},
+		{"GET", "/schemas?limit=99999999999", 404},
+		{"GET", "/contexts/a:b/subjects", 400},
+		{"DELETE", "/contexts/a:b", 400},
+		{"GET", "/contexts/a%3Ab/subjects", 400},
 	} {
 		a := c.do(row.method, row.path, nil)
 		if a.code != row.code {
@@ -143,9 +179,18 @@ func TestBody(t *testing.T) {
 			code int
 			says string
 		}{
-			{nil, 422, "required"}, {"", 422, "required"}, {" \n", 422, "required"}, {"null", 422, "null"},
-			{"{", 400, "line 1, column 1"}, {"{\n \"a\": nope}", 400, "line 2, column 8"}, {"{} {}", 400, "column 4"}, {long, 400, "no JSON"},
-			{"[]", 400, "an array where an object"}, {`"x"`, 400, "a string where an object"}, {"7", 400, "a number where an object"}, {"true", 400, "a boolean where an object"},
+			{nil, 422, "required"},
+			{"", 422, "required"},
+			{" \n", 422, "required"},
+			{"null", 422, "null"},
+			{"{", 400, "line 1, column 1"},
+			{"{\n \"a\": nope}", 400, "line 2, column 8"},
+			{"{} {}", 400, "column 4"},
+			{long, 400, "no JSON"},
+			{"[]", 400, "an array where an object"},
+			{`"x"`, 400, "a string where an object"},
+			{"7", 400, "a number where an object"},
+			{"true", 400, "a boolean where an object"},
 			{"\xef\xbb\xbf{}", 400, "no JSON"},
 		} {
 			a := c.do(method, path, row.body)
@@ -155,17 +200,37 @@ func TestBody(t *testing.T) {
 		}
 	}
 	for _, row := range []struct{ body, at string }{
-		{`{"schema":1}`, "/schema"}, {`{"schema":{"type":"string"}}`, "/schema"}, {`{"schemaType":[]}`, "/schemaType"}, {`{"references":{}}`, "/references"},
-		{`{"references":[1]}`, "/references/0"}, {`{"references":[null]}`, "/references/0"}, {`{"references":[{"name":"a"},{"name":7}]}`, "/references/1/name"}, {`{"references":[{"version":"1"}]}`, "/references/0/version"},
-		{`{"version":"1"}`, "/version"}, {`{"version":1.5}`, "/version"}, {`{"version":1e2}`, "/version"}, {`{"version":4294967296}`, "/version"}, {`{"id":true}`, "/id"},
-		{`{"metadata":[]}`, "/metadata"}, {`{"ruleSet":"x"}`, "/ruleSet"}, {`{"schemaTagsToAdd":{}}`, "/schemaTagsToAdd"}, {`{"propagateSchemaTags":"true"}`, "/propagateSchemaTags"},
+		{`{"schema":1}`, "/schema"},
+		{`{"schema":{"type":"string"}}`, "/schema"},
+		{`{"schemaType":[]}`, "/schemaType"},
+		{`{"references":{}}`, "/references"},
+		{`{"references":[1]}`, "/references/0"},
+		{`{"references":[null]}`, "/references/0"},
+		{`{"references":[{"name":"a"},{"name":7}]}`, "/references/1/name"},
+		{`{"references":[{"version":"1"}]}`, "/references/0/version"},
+		{`{"version":"1"}`, "/version"},
+		{`{"version":1.5}`, "/version"},
+		{`{"version":1e2}`, "/version"},
+		{`{"version":4294967296}`, "/version"},
+		{`{"id":true}`, "/id"},
+		{`{"metadata":[]}`, "/metadata"},
+		{`{"ruleSet":"x"}`, "/ruleSet"},
+		{`{"schemaTagsToAdd":{}}`, "/schemaTagsToAdd"},
+		{`{"propagateSchemaTags":"true"}`, "/propagateSchemaTags"},
 	} {
 		c.fails(c.do("POST", "/subjects/s/versions", row.body), 400, row.at)
 		c.fails(c.do("POST", "/compatibility/subjects/s/versions?verbose=true", row.body), 400, row.at)
 	}
 	for _, row := range []struct{ body, at string }{
-		{`{"compatibility":1}`, "/compatibility"}, {`{"compatibilityLevel":[]}`, "/compatibilityLevel"}, {`{"normalize":"true"}`, "/normalize"}, {`{"validateFields":1}`, "/validateFields"},
-		{`{"compatibilityPolicy":1}`, "/compatibilityPolicy"}, {`{"verdictPolicy":1}`, "/verdictPolicy"}, {`{"verdictPolicy":"HARSH"}`, "/verdictPolicy"}, {`{"alias":1}`, "/alias"}, {`{"defaultMetadata":[]}`, "/defaultMetadata"},
+		{`{"compatibility":1}`, "/compatibility"},
+		{`{"compatibilityLevel":[]}`, "/compatibilityLevel"},
+		{`{"normalize":"true"}`, "/normalize"},
+		{`{"validateFields":1}`, "/validateFields"},
+		{`{"compatibilityPolicy":1}`, "/compatibilityPolicy"},
+		{`{"verdictPolicy":1}`, "/verdictPolicy"},
+		{`{"verdictPolicy":"HARSH"}`, "/verdictPolicy"},
+		{`{"alias":1}`, "/alias"},
+		{`{"defaultMetadata":[]}`, "/defaultMetadata"},
 	} {
 		c.fails(c.do("PUT", "/config/s", row.body), 400, row.at)
 	}

@@ -120,9 +120,13 @@ func TestC70Contexts(t *testing.T) {
 		method, path string
 		body         any
 	}{
-		{"POST", "/contexts/.c/subjects/t/versions", schema(`"int"`)}, {"POST", "/subjects/:.c:t/versions", schema(`"int"`)},
-		{"PUT", "/contexts/.c/config/t", `{"compatibility":"FULL"}`}, {"PUT", "/contexts/.c/config", `{"compatibility":"FULL"}`}, {"PUT", "/config/:.c:", `{"compatibility":"FULL"}`},
-		{"PUT", "/contexts/.c/mode/t", `{"mode":"READONLY"}`}, {"PUT", "/contexts/.c/mode", `{"mode":"READONLY"}`},
+		{"POST", "/contexts/.c/subjects/t/versions", schema(`"int"`)},
+		{"POST", "/subjects/:.c:t/versions", schema(`"int"`)},
+		{"PUT", "/contexts/.c/config/t", `{"compatibility":"FULL"}`},
+		{"PUT", "/contexts/.c/config", `{"compatibility":"FULL"}`},
+		{"PUT", "/config/:.c:", `{"compatibility":"FULL"}`},
+		{"PUT", "/contexts/.c/mode/t", `{"mode":"READONLY"}`},
+		{"PUT", "/contexts/.c/mode", `{"mode":"READONLY"}`},
 	} {
 		c.fails(c.do(asked.method, asked.path, asked.body), 42208, ".c")
 	}
@@ -149,15 +153,34 @@ func TestLater(t *testing.T) {
 		code int
 		says string
 	}{
-		{"/schemas/ids/1?format=resolved", 42205, "format=resolved"}, {"/schemas/ids/3?format=serialized", 42205, "format=serialized"}, {"/schemas/ids/3?format=ignore_extensions", 42205, ""},
-		{"/schemas/ids/1/schema?format=resolved", 42205, ""}, {"/subjects/a/versions/1?format=resolved", 42205, ""}, {"/subjects/p/versions/1/schema?format=serialized", 42205, ""},
+		{"/schemas/ids/1?format=resolved", 42205, "format=resolved"},
+		{"/schemas/ids/3?format=serialized", 42205, "format=serialized"},
+		{"/schemas/ids/3?format=ignore_extensions", 42205, ""},
+		{"/schemas/ids/1/schema?format=resolved", 42205, ""},
+		{"/subjects/a/versions/1?format=resolved", 42205, ""},
+		{"/subjects/p/versions/1/schema?format=serialized", 42205, ""},
 		{"/schemas/guids/095d71cf-1255-6b9d-5e33-0ad575b3df5d?format=resolved", 42205, ""},
-		{"/schemas/ids/1?format=", 0, ""}, {"/schemas/ids/1?format=default", 0, ""}, {"/schemas/ids/1?format=serialized", 0, ""}, {"/schemas/ids/3?format=resolved", 0, ""}, {"/schemas/ids/2?format=resolved", 0, ""}, {"/schemas/ids/1?format=logical", 0, ""}, {"/schemas/ids/1?format=nonsense", 0, ""},
+		{"/schemas/ids/1?format=", 0, ""},
+		{"/schemas/ids/1?format=default", 0, ""},
+		{"/schemas/ids/1?format=serialized", 0, ""},
+		{"/schemas/ids/3?format=resolved", 0, ""},
+		{"/schemas/ids/2?format=resolved", 0, ""},
+		{"/schemas/ids/1?format=logical", 0, ""},
+		{"/schemas/ids/1?format=nonsense", 0, ""},
 		{"/schemas/ids/9?format=resolved", 40403, ""},
-		{"/schemas/ids/1?fetchMaxId=true", 42205, "fetchMaxId"}, {"/schemas/ids/1?fetch_max_id=True", 42205, ""}, {"/schemas/ids/1?fetchMaxId=false", 0, ""},
-		{"/schemas/ids/1?findTags=*", 42210, "findTags"}, {"/schemas/ids/1?find_tags=PII", 42210, ""}, {"/schemas/ids/1?findTags=", 0, ""}, {"/subjects/a/versions/1?findTags=*", 42210, ""},
-		{"/schemas/guids/095d71cf-1255-6b9d-5e33-0ad575b3df5d/ids", 42205, "GUID"}, {"/subjects/a/metadata?key=k&value=v", 42210, "metadata"},
-		{"/schemas?ruleType=CEL", 42210, "ruleType"}, {"/schemas?ruleType=", 0, ""}, {"/schemas?aliases=true", 42210, "aliases"}, {"/schemas?aliases=false", 0, ""},
+		{"/schemas/ids/1?fetchMaxId=true", 42205, "fetchMaxId"},
+		{"/schemas/ids/1?fetch_max_id=True", 42205, ""},
+		{"/schemas/ids/1?fetchMaxId=false", 0, ""},
+		{"/schemas/ids/1?findTags=*", 42210, "findTags"},
+		{"/schemas/ids/1?find_tags=PII", 42210, ""},
+		{"/schemas/ids/1?findTags=", 0, ""},
+		{"/subjects/a/versions/1?findTags=*", 42210, ""},
+		{"/schemas/guids/095d71cf-1255-6b9d-5e33-0ad575b3df5d/ids", 42205, "GUID"},
+		{"/subjects/a/metadata?key=k&value=v", 42210, "metadata"},
+		{"/schemas?ruleType=CEL", 42210, "ruleType"},
+		{"/schemas?ruleType=", 0, ""},
+		{"/schemas?aliases=true", 42210, "aliases"},
+		{"/schemas?aliases=false", 0, ""},
 	} {
 		if a := c.do("GET", row.path, nil); a.code != row.code || !strings.Contains(a.body, row.says) {
 			t.Errorf("%s: want %d, got %s", row.path, row.code, a)
@@ -167,11 +190,27 @@ func TestLater(t *testing.T) {
 		member string
 		code   int
 	}{
-		{`"metadata":{"properties":{"owner":"x"}}`, 42210}, {`"metadata":{"tags":{"a":["b"]}}`, 42210}, {`"metadata":{"sensitive":["a"]}`, 42210}, {`"metadata":{"a":{"b":{"c":{}}}}`, 42210}, {`"metadata":{"other":1}`, 42210},
-		{`"metadata":null`, 0}, {`"metadata":{}`, 0}, {`"metadata":{"properties":{},"tags":null,"sensitive":[ ]}`, 0},
-		{`"ruleSet":{"domainRules":[{}]}`, 42210}, {`"ruleSet":{"enableAt":"ALL"}`, 42210}, {`"ruleSet":{"domainRules":[],"migrationRules":null}`, 0}, {`"ruleSet":null`, 0},
-		{`"schemaTagsToAdd":[{}]`, 42210}, {`"schemaTagsToRemove":[{}]`, 42210}, {`"schemaTagsToAdd":[]`, 0}, {`"propagateSchemaTags":true`, 42210}, {`"propagateSchemaTags":false`, 0},
-		{`"id":7`, 42205}, {`"id":-1`, 0}, {`"id":null`, 0}, {`"id":0`, 42205},
+		{`"metadata":{"properties":{"owner":"x"}}`, 42210},
+		{`"metadata":{"tags":{"a":["b"]}}`, 42210},
+		{`"metadata":{"sensitive":["a"]}`, 42210},
+		{`"metadata":{"a":{"b":{"c":{}}}}`, 42210},
+		{`"metadata":{"other":1}`, 42210},
+		{`"metadata":null`, 0},
+		{`"metadata":{}`, 0},
+		{`"metadata":{"properties":{},"tags":null,"sensitive":[ ]}`, 0},
+		{`"ruleSet":{"domainRules":[{}]}`, 42210},
+		{`"ruleSet":{"enableAt":"ALL"}`, 42210},
+		{`"ruleSet":{"domainRules":[],"migrationRules":null}`, 0},
+		{`"ruleSet":null`, 0},
+		{`"schemaTagsToAdd":[{}]`, 42210},
+		{`"schemaTagsToRemove":[{}]`, 42210},
+		{`"schemaTagsToAdd":[]`, 0},
+		{`"propagateSchemaTags":true`, 42210},
+		{`"propagateSchemaTags":false`, 0},
+		{`"id":7`, 42205},
+		{`"id":-1`, 0},
+		{`"id":null`, 0},
+		{`"id":0`, 42205},
 	} {
 		body := `{"schema":"\"int\"",` + row.member + `}`
 		if a := c.do("POST", "/subjects/later/versions", body); a.code != row.code {
@@ -190,8 +229,17 @@ func TestLater(t *testing.T) {
 		member string
 		code   int
 	}{
-		{`"alias":"other"`, 42210}, {`"alias":null`, 0}, {`"alias":""`, 0}, {`"aliasForDeks":"x"`, 42210}, {`"compatibilityGroup":"major"`, 42210}, {`"compatibilityGroup":null`, 0},
-		{`"defaultMetadata":{"properties":{"a":"b"}}`, 42210}, {`"overrideMetadata":{"tags":{"a":["b"]}}`, 42210}, {`"defaultRuleSet":{"domainRules":[{}]}`, 42210}, {`"overrideRuleSet":{"x":1}`, 42210}, {`"overrideRuleSet":{}`, 0},
+		{`"alias":"other"`, 42210},
+		{`"alias":null`, 0},
+		{`"alias":""`, 0},
+		{`"aliasForDeks":"x"`, 42210},
+		{`"compatibilityGroup":"major"`, 42210},
+		{`"compatibilityGroup":null`, 0},
+		{`"defaultMetadata":{"properties":{"a":"b"}}`, 42210},
+		{`"overrideMetadata":{"tags":{"a":["b"]}}`, 42210},
+		{`"defaultRuleSet":{"domainRules":[{}]}`, 42210},
+		{`"overrideRuleSet":{"x":1}`, 42210},
+		{`"overrideRuleSet":{}`, 0},
 	} {
 		if a := c.do("PUT", "/config/c", "{"+row.member+"}"); a.code != row.code {
 			t.Errorf("config with %s: want %d, got %s", row.member, row.code, a)

@@ -48,7 +48,7 @@ func putMode(x *exchange) error {
 		// Clearing what is not set is no error here: the answer is the request.
 		_, err := x.server.registry.ClearMode(x.ctx(), x.scope(), false)
 		var told *registry.Error
-		if err != nil && !(errors.As(err, &told) && (told.Code == registry.CodeSubjectUnknown || told.Code == registry.CodeNoMode)) {
+		if err != nil && (!errors.As(err, &told) || told.Code != registry.CodeSubjectUnknown && told.Code != registry.CodeNoMode) {
 			return err
 		}
 		return x.answer(modeBody(""))

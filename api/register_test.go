@@ -54,8 +54,11 @@ func TestC10RegisterAgain(t *testing.T) {
 		body          map[string]any
 		id, version   int
 	}{
-		{"A", "s", a, 1, 1}, {"A again", "s", a, 1, 1}, {"A under t", "t", a, 1, 1},
-		{"B", "s", b, 2, 2}, {"then A again", "s", a, 1, 1},
+		{"A", "s", a, 1, 1},
+		{"A again", "s", a, 1, 1},
+		{"A under t", "t", a, 1, 1},
+		{"B", "s", b, 2, 2},
+		{"then A again", "s", a, 1, 1},
 		{"A with other white space", "s", schema("  " + strings.ReplaceAll(record("R", "a:int"), ",", " , ")), 1, 1},
 		{"A with other member order", "s", schema(`{"fields":[{"type":"int","name":"a"}],"name":"R","type":"record"}`), 1, 1},
 		{"A with a doc", "s", schema(`{"type":"record","name":"R","doc":"d","fields":[{"name":"a","type":"int"}]}`), 3, 3},
@@ -161,10 +164,19 @@ func TestC18Invalid(t *testing.T) {
 		body any
 		says string
 	}{
-		{typed("XML", "<a/>"), "XML"}, {typed("avro", `"string"`), "avro"}, {typed("Json", "{}"), "Json"},
-		{`{}`, ""}, {`{"schema":""}`, ""}, {`{"schema":" "}`, ""}, {`{"schema":null}`, ""},
+		{typed("XML", "<a/>"), "XML"},
+		{typed("avro", `"string"`), "avro"},
+		{typed("Json", "{}"), "Json"},
+		{`{}`, ""},
+		{`{"schema":""}`, ""},
+		{`{"schema":" "}`, ""},
+		{`{"schema":null}`, ""},
 		{schema(`{"type":"record","name":"R","fields":[{"name":"a","type":"string","default":null}]}`), "default"},
-		{schema("{"), ""}, {schema(`"nope"`), "nope"}, {typed("JSON", "{"), ""}, {typed("JSON", "[]"), ""}, {typed("PROTOBUF", "message {"), ""},
+		{schema("{"), ""},
+		{schema(`"nope"`), "nope"},
+		{typed("JSON", "{"), ""},
+		{typed("JSON", "[]"), ""},
+		{typed("PROTOBUF", "message {"), ""},
 		{typed("AVRO", `{"type":"record","name":"R","fields":[{"name":"a","type":"B"}]}`, ref("B", "nowhere", 1)), "nowhere"},
 		{typed("AVRO", `"string"`, map[string]any{"name": "B"}), ""},
 		{typed("JSON", `{"$ref":"http://127.0.0.1:9/x.json"}`), "127.0.0.1:9"},

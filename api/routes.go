@@ -64,10 +64,14 @@ func with(codes []int, more ...int) []int {
 }
 
 var routes = []Route{
-	{Method: "GET", Path: "/schemas", Doc: "List the versions of every subject, 1000 at most.", Answer: schemasShape, Errors: []int{42210}, Handle: listSchemas,
-		Query: []Param{prefixed, deleted, {"latestOnly", "boolean", "only the highest listed version of each subject", nil}, {"ruleType", "string", "refused unless empty, until rule sets are supported", nil}, {"aliases", "boolean", "true is refused until aliases are supported", nil}, offset, limit, referenceForm}},
-	{Method: "GET", Path: "/schemas/ids/{id}", Doc: "Get a schema by its id.", Answer: schemaStringShape, Errors: []int{40403, 42205, 42210}, Handle: getByID,
-		Query: []Param{ofSubject, format, referenceForm, findTags, {"fetchMaxId", "boolean", "true is refused until it is supported", []string{"fetch_max_id"}}}},
+	{
+		Method: "GET", Path: "/schemas", Doc: "List the versions of every subject, 1000 at most.", Answer: schemasShape, Errors: []int{42210}, Handle: listSchemas,
+		Query: []Param{prefixed, deleted, {"latestOnly", "boolean", "only the highest listed version of each subject", nil}, {"ruleType", "string", "refused unless empty, until rule sets are supported", nil}, {"aliases", "boolean", "true is refused until aliases are supported", nil}, offset, limit, referenceForm},
+	},
+	{
+		Method: "GET", Path: "/schemas/ids/{id}", Doc: "Get a schema by its id.", Answer: schemaStringShape, Errors: []int{40403, 42205, 42210}, Handle: getByID,
+		Query: []Param{ofSubject, format, referenceForm, findTags, {"fetchMaxId", "boolean", "true is refused until it is supported", []string{"fetch_max_id"}}},
+	},
 	{Method: "GET", Path: "/schemas/ids/{id}/schema", Doc: "Get the text of a schema by its id.", Answer: textShape, Errors: []int{40403, 42205}, Handle: getTextByID, Query: []Param{ofSubject, format}},
 	{Method: "GET", Path: "/schemas/ids/{id}/subjects", Doc: "List the subjects that use an id.", Answer: subjectsShape, Errors: []int{40403}, Handle: getSubjectsOfID, Query: []Param{ofSubject, deleted, offset, limit}},
 	{Method: "GET", Path: "/schemas/ids/{id}/versions", Doc: "List one version per subject that uses an id.", Answer: placesShape, Errors: []int{40403}, Handle: getVersionsOfID, Query: []Param{ofSubject, deleted, offset, limit}},
@@ -78,12 +82,18 @@ var routes = []Route{
 	{Method: "GET", Path: "/subjects", Doc: "List the subjects.", Answer: subjectsShape, Handle: listSubjects, Query: []Param{prefixed, deleted, deletedOnly, offset, limit}},
 	{Method: "POST", Path: "/subjects/{subject}", Doc: "Find out whether a schema is registered under a subject.", Body: registrationShape, Answer: schemaShape, Errors: with(compared, 40401, 40403), Handle: lookup, Query: []Param{normalize, deleted, format, referenceForm}},
 	{Method: "DELETE", Path: "/subjects/{subject}", Doc: "Delete a subject.", Answer: versionsShape, Errors: []int{40401, 40404, 40405, 42205, 42206, 42208}, Handle: deleteSubject, Query: []Param{permanent}},
-	{Method: "GET", Path: "/subjects/{subject}/metadata", Doc: "Find the newest version with given metadata; refused until metadata is supported.", Answer: schemaShape, Errors: []int{42210}, Handle: searchMetadata,
-		Query: []Param{{"key", "string", "", nil}, {"value", "string", "", nil}, format, deleted}},
-	{Method: "GET", Path: "/subjects/{subject}/versions", Doc: "List the versions of a subject.", Answer: versionsShape, Errors: []int{40401}, Handle: listVersions,
-		Query: []Param{deleted, deletedOnly, {"deletedAsNegative", "boolean", "live and deleted ones, the latter negated; wins over both", nil}, offset, limit}},
-	{Method: "POST", Path: "/subjects/{subject}/versions", Doc: "Register a schema, or get the version that it is already.", Body: registrationShape, Answer: registeredShape, Errors: with(compared, 409), Handle: register,
-		Query: []Param{normalize, format, {"force", "boolean", "skip the compatibility check", nil}, referenceForm}},
+	{
+		Method: "GET", Path: "/subjects/{subject}/metadata", Doc: "Find the newest version with given metadata; refused until metadata is supported.", Answer: schemaShape, Errors: []int{42210}, Handle: searchMetadata,
+		Query: []Param{{"key", "string", "", nil}, {"value", "string", "", nil}, format, deleted},
+	},
+	{
+		Method: "GET", Path: "/subjects/{subject}/versions", Doc: "List the versions of a subject.", Answer: versionsShape, Errors: []int{40401}, Handle: listVersions,
+		Query: []Param{deleted, deletedOnly, {"deletedAsNegative", "boolean", "live and deleted ones, the latter negated; wins over both", nil}, offset, limit},
+	},
+	{
+		Method: "POST", Path: "/subjects/{subject}/versions", Doc: "Register a schema, or get the version that it is already.", Body: registrationShape, Answer: registeredShape, Errors: with(compared, 409), Handle: register,
+		Query: []Param{normalize, format, {"force", "boolean", "skip the compatibility check", nil}, referenceForm},
+	},
 	{Method: "GET", Path: "/subjects/{subject}/versions/{version}", Doc: "Get a version; latest and -1 are the highest live one.", Answer: schemaShape, Errors: with(seen, 42205, 42210), Handle: getVersion, Query: []Param{format, referenceForm, deleted, findTags}},
 	{Method: "GET", Path: "/subjects/{subject}/versions/{version}/schema", Doc: "Get the text of a version.", Answer: textShape, Errors: with(seen, 42205), Handle: getText, Query: []Param{format, deleted}},
 	{Method: "GET", Path: "/subjects/{subject}/versions/{version}/referencedby", Doc: "List the ids of the schemas that reference a version.", Answer: idsShape, Errors: seen, Handle: listReferrers, Query: []Param{deleted, offset, limit}},

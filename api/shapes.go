@@ -49,8 +49,12 @@ var (
 
 	placed = []Member{{"subject", stringShape, true, ""}, {"version", integerShape, true, ""}}
 	entry  = []Member{
-		{"guid", stringShape, true, "lower-case UUID text"}, {"schemaType", typeShape, true, ""}, {"references", referencesShape, false, ""},
-		{"schema", stringShape, true, "the canonical text"}, {"ts", integerShape, false, "registration, in milliseconds since 1970"}, {"deleted", booleanShape, false, ""},
+		{"guid", stringShape, true, "lower-case UUID text"},
+		{"schemaType", typeShape, true, ""},
+		{"references", referencesShape, false, ""},
+		{"schema", stringShape, true, "the canonical text"},
+		{"ts", integerShape, false, "registration, in milliseconds since 1970"},
+		{"deleted", booleanShape, false, ""},
 	}
 	idMember = []Member{{"id", integerShape, true, ""}}
 
@@ -63,9 +67,15 @@ var (
 	placesShape       = &Shape{Name: "SubjectVersions", Type: "array", Items: placeShape}
 
 	registrationShape = &Shape{Name: "RegisterSchemaRequest", Type: "object", Members: []Member{
-		{"schema", stringShape, false, "absent takes the latest version's"}, {"schemaType", typeShape, false, "absent is AVRO"}, {"references", referencesShape, false, ""},
-		{"version", integerShape, false, "0 or absent: the next; -1: compare with the latest only"}, {"id", integerShape, false, "refused until imports are supported"},
-		{"metadata", anyObject, false, ""}, {"ruleSet", anyObject, false, ""}, {"schemaTagsToAdd", anyArray, false, ""}, {"schemaTagsToRemove", anyArray, false, ""},
+		{"schema", stringShape, false, "absent takes the latest version's"},
+		{"schemaType", typeShape, false, "absent is AVRO"},
+		{"references", referencesShape, false, ""},
+		{"version", integerShape, false, "0 or absent: the next; -1: compare with the latest only"},
+		{"id", integerShape, false, "refused until imports are supported"},
+		{"metadata", anyObject, false, ""},
+		{"ruleSet", anyObject, false, ""},
+		{"schemaTagsToAdd", anyArray, false, ""},
+		{"schemaTagsToRemove", anyArray, false, ""},
 		{"propagateSchemaTags", booleanShape, false, "true is refused until metadata is supported"},
 	}}
 	verdictShape = &Shape{Name: "CompatibilityCheckResponse", Type: "object", Members: []Member{{"is_compatible", booleanShape, true, ""}, {"messages", &Shape{Type: "array", Items: stringShape}, false, "with verbose=true always, possibly empty"}}}
@@ -73,8 +83,12 @@ var (
 	policyShape        = &Shape{Type: "string", Enum: []string{"STRICT", "LENIENT", "LOGICAL"}}
 	verdictPolicyShape = &Shape{Type: "string", Enum: []string{"REFERENCE", "SOUND", "BOTH"}, Doc: "which answer decides: the reference registry's, the truth about data, or both"}
 	options            = []Member{
-		{"normalize", booleanShape, false, ""}, {"validateFields", booleanShape, false, ""}, {"validateNewSchemas", booleanShape, false, ""}, {"validateRules", booleanShape, false, ""},
-		{"compatibilityPolicy", policyShape, false, ""}, {"verdictPolicy", verdictPolicyShape, false, ""},
+		{"normalize", booleanShape, false, ""},
+		{"validateFields", booleanShape, false, ""},
+		{"validateNewSchemas", booleanShape, false, ""},
+		{"validateRules", booleanShape, false, ""},
+		{"compatibilityPolicy", policyShape, false, ""},
+		{"verdictPolicy", verdictPolicyShape, false, ""},
 	}
 	configShape       = &Shape{Name: "Config", Type: "object", Members: join([]Member{{"compatibilityLevel", levelShape, true, ""}}, options)}
 	oldConfigShape    = &Shape{Name: "DeletedConfig", Type: "object", Members: join([]Member{{"compatibilityLevel", levelShape, true, ""}, {"compatibility", levelShape, true, ""}}, options)}

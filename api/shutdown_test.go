@@ -17,7 +17,7 @@ import (
 // serve starts c's server on a loopback port.
 func (c *client) serve() (address string, served chan error) {
 	c.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's own port
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestShutdownFinishesWhatWasAccepted(t *testing.T) {
 	c := newClient(t, api.Options{})
 	address, served := c.serve()
 	body := `{"schema":"\"string\""}`
-	conn, err := net.Dial("tcp", address) //nolint:noctx // as above
+	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestShutdownFinishesWhatWasAccepted(t *testing.T) {
 	if err := <-served; err != nil { // the listener is closed: Shutdown has begun
 		t.Fatal(err)
 	}
-	if other, err := net.Dial("tcp", address); err == nil { //nolint:noctx // as above
+	if other, err := net.Dial("tcp", address); err == nil {
 		other.Close()
 		t.Error("a connection is accepted after Shutdown began")
 	}
@@ -89,7 +89,7 @@ func TestShutdownKeepsItsDeadline(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	address, served := c.serve()
-	conn, err := net.Dial("tcp", address) //nolint:noctx // a test's own port
+	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestUnreadableRequests(t *testing.T) {
 		"a bad header": {"GET / HTTP/1.1\r\nHost: h\r\nA b: c\r\n\r\n", 400},
 		"long headers": {"GET / HTTP/1.1\r\nHost: h\r\nA: " + strings.Repeat("x", 100<<10) + "\r\n\r\n", 431},
 	} {
-		conn, err := net.Dial("tcp", address) //nolint:noctx // a test's own port
+		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -418,6 +418,26 @@ func number(kind protoreflect.Kind, v uint64) uint64 {
 	return v
 }
 
+// overwritten are the entries of a map whose key comes again; nil for none.
+func (e *entry) overwritten() map[int]bool {
+	if !e.f.isMap || len(e.msgs) < 2 {
+		return nil
+	}
+	var out map[int]bool
+	last := make(map[string]int, len(e.msgs))
+	for i, one := range e.msgs {
+		key := keyOf(one)
+		if j, ok := last[key]; ok {
+			if out == nil {
+				out = map[int]bool{}
+			}
+			out[j] = true
+		}
+		last[key] = i
+	}
+	return out
+}
+
 // required finds the fields that must be there and are not.
 func (d *decoder) required(n *node) {
 	if len(d.violations) >= d.most {
@@ -441,7 +461,11 @@ func (d *decoder) required(n *node) {
 			d.required(e.msg)
 			d.pop()
 		}
+		overwritten := e.overwritten()
 		for i, sub := range e.msgs {
+			if overwritten[i] {
+				continue
+			}
 			d.push(e.f, i)
 			d.required(sub)
 			d.pop()

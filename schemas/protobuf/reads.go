@@ -102,8 +102,11 @@ func plainly(m *message, b []byte, o schemas.ReadOptions) bool {
 func (s *Schema) explain(wt, rt *tables, wm, rm *message, b []byte, o schemas.ReadOptions) schemas.Reading {
 	written, by := decode(wt, wm, b, o)
 	if len(by.violations) > 0 || wm == rm {
-		r := schemas.Reading{Violations: by.violations, Losses: by.losses}
-		if len(r.Violations) == 0 && o.Value {
+		if len(by.violations) > 0 {
+			return schemas.Reading{Violations: by.violations}
+		}
+		r := schemas.Reading{Losses: by.losses}
+		if o.Value {
 			r.Value = written.value()
 		}
 		return r

@@ -9,7 +9,7 @@ func listContexts(x *exchange) error {
 		return err
 	}
 	list := x.server.registry.Contexts(x.text("contextPrefix"), page)
-	return x.answer(appendList(nil, len(list), func(b []byte, i int) []byte { return appendString(b, string(list[i])) }))
+	return x.list(len(list), func(b []byte, i int) []byte { return appendString(b, string(list[i])) })
 }
 
 // deleteContext answers DELETE /contexts/{context}; an unknown one is gone

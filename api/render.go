@@ -74,8 +74,8 @@ func stringList(list []string) []byte {
 	return appendList(nil, len(list), func(b []byte, i int) []byte { return appendString(b, list[i]) })
 }
 
-func numbers[N ~int32](list []N) []byte {
-	return appendList(nil, len(list), func(b []byte, i int) []byte { return strconv.AppendInt(b, int64(list[i]), 10) })
+func numbers[N ~int32](x *exchange, list []N) error {
+	return x.list(len(list), func(b []byte, i int) []byte { return strconv.AppendInt(b, int64(list[i]), 10) })
 }
 
 // later refuses what this stage does not support yet: it is never ignored.

@@ -27,7 +27,7 @@ func listSchemas(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.answer(appendList(nil, len(list), func(b []byte, i int) []byte { return x.schema(b, list[i]) }))
+	return x.list(len(list), func(b []byte, i int) []byte { return x.schema(b, list[i]) })
 }
 
 // byID looks {id} up by the rules of subject=.
@@ -85,7 +85,7 @@ func getSubjectsOfID(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.answer(subjectList(list))
+	return x.subjects(list)
 }
 
 // getVersionsOfID answers GET /schemas/ids/{id}/versions.
@@ -106,12 +106,12 @@ func getVersionsOfID(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.answer(appendList(nil, len(list), func(b []byte, i int) []byte {
+	return x.list(len(list), func(b []byte, i int) []byte {
 		o := object{append(b, '{')}
 		o.always("subject", list[i].Subject.String())
 		o.number("version", int64(list[i].Version))
 		return o.end()
-	}))
+	})
 }
 
 // byGUID looks {guid} up; text that is no GUID is a schema nobody has.
@@ -164,8 +164,8 @@ func listTypes(x *exchange) error {
 	return x.answer(stringList(list))
 }
 
-func subjectList(list []schemas.Subject) []byte {
-	return appendList(nil, len(list), func(b []byte, i int) []byte { return appendString(b, list[i].String()) })
+func (x *exchange) subjects(list []schemas.Subject) error {
+	return x.list(len(list), func(b []byte, i int) []byte { return appendString(b, list[i].String()) })
 }
 
 // isInvalid tells whether err is a schema that cannot be taken, which a verbose

@@ -18,7 +18,7 @@ func listSubjects(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.answer(subjectList(list))
+	return x.subjects(list)
 }
 
 // registration reads a RegisterSchemaRequest.
@@ -159,7 +159,7 @@ func deleteSubject(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.answer(numbers(list))
+	return numbers(x, list)
 }
 
 // searchMetadata answers GET /subjects/{subject}/metadata, which comes with
@@ -180,7 +180,7 @@ func listVersions(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.answer(numbers(list))
+	return numbers(x, list)
 }
 
 // register answers POST /subjects/{subject}/versions.
@@ -253,7 +253,7 @@ func listReferrers(x *exchange) error {
 	for i, id := range list {
 		ids[i] = id.Number
 	}
-	return x.answer(numbers(ids))
+	return numbers(x, ids)
 }
 
 // deleteVersion answers DELETE /subjects/{subject}/versions/{version}.

@@ -178,7 +178,7 @@ func (s *State) dying(u *subject, numbers []schemas.Version) []Hash {
 	}
 	entries := map[*text]int32{}
 	for e, n := range uses {
-		if n == len(e.uses) {
+		if n == len(e.uses.list()) {
 			entries[e.text]++
 		}
 	}

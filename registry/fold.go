@@ -88,7 +88,7 @@ func (s *State) register(b *registeredBody, r Record) error {
 			return fmt.Errorf("version %d of subject %q is to be hidden and is not soft-deleted", n, name)
 		}
 		v.gone = b.Version
-		v.entry.drop(u, n)
+		v.entry.uses.drop(use{u, n})
 	}
 	s.put(u, version{entry: e, time: r.Time.UnixMilli(), number: b.Version}, r.Revision)
 	u.space.listed = true
@@ -106,7 +106,7 @@ func (s *State) put(u *subject, v version, at Revision) {
 	u.changed = at
 	s.versions++
 	if !v.hidden() {
-		v.entry.add(u, v.number)
+		v.entry.uses.add(use{u, v.number})
 	}
 }
 
@@ -187,30 +187,6 @@ func (s *State) referred(e *entry, at Revision) {
 	}
 }
 
-func (e *entry) search(u *subject, number schemas.Version) (int, bool) {
-	return slices.BinarySearchFunc(e.uses, use{u, number}, func(a, b use) int {
-		if a.subject == b.subject {
-			return int(a.number) - int(b.number)
-		}
-		return compareText(a.subject.text, b.subject.text)
-	})
-}
-
-func (e *entry) add(u *subject, number schemas.Version) {
-	if e.uses == nil {
-		e.uses = make([]use, 0, 1) // most ids have one use for ever
-	}
-	if i, ok := e.search(u, number); !ok {
-		e.uses = slices.Insert(e.uses, i, use{u, number})
-	}
-}
-
-func (e *entry) drop(u *subject, number schemas.Version) {
-	if i, ok := e.search(u, number); ok {
-		e.uses = slices.Delete(e.uses, i, i+1)
-	}
-}
-
 func (s *State) delete(b *deletedBody, r Record) error {
 	name := schemas.Subject{Context: b.Context, Name: b.Subject}
 	u := s.subject(name)
@@ -261,8 +237,8 @@ func (s *State) remove(u *subject, number schemas.Version) {
 	i := slices.IndexFunc(u.versions, func(v version) bool { return v.number == number })
 	u.versions = slices.Delete(u.versions, i, i+1)
 	s.versions--
-	e.drop(u, number)
-	if len(e.uses) == 0 && e.space.entries[e.id] == e {
+	e.uses.drop(use{u, number})
+	if len(e.uses.list()) == 0 && e.space.entries[e.id] == e {
 		s.forget(e)
 	}
 }

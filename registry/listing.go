@@ -109,11 +109,12 @@ func (r *Registry) usesOf(ctx context.Context, number int32, subject *schemas.Su
 		if e == nil {
 			return struct{}{}, schemaUnknown(strconv.Itoa(int(number)) + " ")
 		}
-		for i := 0; i < len(e.uses); {
-			u := e.uses[i].subject
+		list := e.uses.list()
+		for i := 0; i < len(list); {
+			u := list[i].subject
 			var newest *version
-			for ; i < len(e.uses) && e.uses[i].subject == u; i++ {
-				if v := u.find(e.uses[i].number); v.shows(d) {
+			for ; i < len(list) && list[i].subject == u; i++ {
+				if v := u.find(list[i].number); v.shows(d) {
 					newest = v
 				}
 			}

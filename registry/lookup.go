@@ -105,7 +105,7 @@ func (s *State) entryOf(number int32, name *schemas.Subject) (*entry, *subject) 
 func (e *entry) place(u *subject) (*subject, *version) {
 	var at *subject
 	var found *version
-	for _, use := range e.uses {
+	for _, use := range e.uses.list() {
 		if u != nil && use.subject != u {
 			continue
 		}

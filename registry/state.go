@@ -68,7 +68,7 @@ type entry struct {
 	text  *text
 	more  *attachments // nil when there are none
 	next  *entry       // chain of State.guids
-	uses  []use        // by qualified subject, then number; hidden numbers are not in it
+	uses  uses         // hidden numbers are not in it
 	guid  schemas.GUID
 	id    int32
 	kind  uint8
@@ -79,12 +79,6 @@ type attachments struct {
 	references []schemas.Reference
 	metadata   *schemas.Metadata
 	rules      *schemas.RuleSet
-}
-
-// use is a version that carries an id.
-type use struct {
-	subject *subject
-	number  schemas.Version
 }
 
 // subject is a line of versions. It stays when its last version is gone, for
@@ -229,10 +223,10 @@ func (u *subject) carrying(e *entry, d Deleted) *version {
 	if u == nil {
 		return nil
 	}
-	if len(e.uses) < len(u.versions) {
-		for i := len(e.uses) - 1; i >= 0; i-- {
-			if e.uses[i].subject == u {
-				if v := u.find(e.uses[i].number); v.shows(d) {
+	if at := e.uses.list(); len(at) < len(u.versions) {
+		for i := len(at) - 1; i >= 0; i-- {
+			if at[i].subject == u {
+				if v := u.find(at[i].number); v.shows(d) {
 					return v
 				}
 			}
@@ -314,7 +308,7 @@ func (s *State) referrers(u *subject, number schemas.Version, d Deleted, except 
 	}
 	var out []*entry
 	for _, e := range u.from[number] {
-		if slices.ContainsFunc(e.uses, func(at use) bool {
+		if slices.ContainsFunc(e.uses.list(), func(at use) bool {
 			return at.subject != except && at.subject.find(at.number).shows(d)
 		}) {
 			out = append(out, e)

@@ -240,9 +240,11 @@ func (c *comparison) unionLeft() bool {
 	return false
 }
 
+// connectBytes finds the mark that a connector leaves on bytes. It belongs to a
+// whole schema, like every keyword that the peer does not know.
 func connectBytes(c *class) bool {
 	v := c.node.Value.Get("connect.type")
-	return v != nil && v.Text == "bytes"
+	return c.whole && v != nil && v.Text == "bytes"
 }
 
 // annotations compares what says nothing about data.

@@ -18,7 +18,7 @@ func (l *loader) fill(n *Node) {
 		return
 	}
 	if n.Value.Kind != jsontext.Object {
-		l.report(n, "", n.Value, "a schema is expected here", "a schema is an object, or true or false")
+		l.shape(n, "", n.Value, "a schema is expected here", "a schema is an object, or true or false")
 		n.Boolean = true
 		return
 	}
@@ -108,7 +108,16 @@ func (l *loader) byAddress() []*resource {
 func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 func (l *loader) misshapen(n *Node, keyword string, v *jsontext.Value, want string) {
-	l.report(n, keyword, v, fmt.Sprintf("%s is not %s", keyword, want), "")
+	l.shape(n, keyword, v, fmt.Sprintf("%s is not %s", keyword, want), "")
+}
+
+// shape reports what the meta-schema would report too.
+func (l *loader) shape(n *Node, keyword string, v *jsontext.Value, summary, detail string) {
+	before := len(l.problems)
+	l.report(n, keyword, v, summary, detail)
+	for i := range l.problems[before:] {
+		l.problems[before+i].shape = true
+	}
 }
 
 func (l *loader) fillAny(n *Node) {
@@ -121,7 +130,7 @@ func (l *loader) fillAny(n *Node) {
 		for _, name := range names {
 			kind, ok := kindNamed(name.Text)
 			if !ok || name.Kind != jsontext.String {
-				l.report(n, "type", name, fmt.Sprintf("%s is no type", short(name.String())), "the types are null, boolean, integer, number, string, array and object")
+				l.shape(n, "type", name, fmt.Sprintf("%s is no type", short(name.String())), "the types are null, boolean, integer, number, string, array and object")
 				continue
 			}
 			n.Types |= kind

@@ -77,6 +77,7 @@ type loader struct {
 	indexes   map[*jsontext.Value]map[string]*jsontext.Value // of large objects
 	regexes   int                                            // what RE2 may still take, in instructions
 	count     int
+	refused   bool // the meta-schema refused something
 	bundled   bool // this is the loader of the meta-schemas themselves
 	dynamic   bool // some node has a dynamic reference
 }
@@ -88,6 +89,7 @@ type problem struct {
 	pointer  schemas.Pointer
 	summary  string
 	detail   string
+	shape    bool // a keyword's value is of the wrong shape: the meta-schema says so too
 }
 
 func newLoader(limits schemas.Limits) *loader {
@@ -113,7 +115,7 @@ func (l *loader) report(n *Node, keyword string, at *jsontext.Value, summary, de
 		p = p.Append(keyword)
 	}
 	l.pointers += len(p)
-	l.problems = append(l.problems, problem{n.resource.document, at.Start, p, summary, detail})
+	l.problems = append(l.problems, problem{document: n.resource.document, offset: at.Start, pointer: p, summary: summary, detail: detail})
 }
 
 // note reports something about a value that has no node yet.
@@ -313,6 +315,9 @@ func (l *loader) at(v *jsontext.Value, r *resource, parent *Node, step ...string
 //
 // Source: JSON Schema specification 2.1.5.
 func (l *loader) find(ref string, from *resource) (target *Node, name anchor, why string) {
+	if d := l.names[ref]; d != nil { // a name may have a fragment of its own
+		return l.locate(d.root, d.main), anchor{}, ""
+	}
 	address, fragment, _ := strings.Cut(ref, "#")
 	r := from
 	if address != "" {

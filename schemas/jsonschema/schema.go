@@ -21,7 +21,7 @@ type Schema struct {
 	canonical   string
 	fingerprint schemas.Fingerprint
 	dynamic     bool
-	problems    []problem // of a Stored schema: a new one has none
+	err         error // of a Stored schema: a new one has none
 	nodes       int
 	bytes       int
 }
@@ -80,15 +80,11 @@ func (s *Schema) Weight() int { return 2*s.bytes + 12*s.bytes + 900*s.nodes }
 
 // Err says why a Stored schema cannot be used to read or compare, nil when it
 // can: it was stored without the checks that a new schema passes.
-func (s *Schema) Err() error {
-	if len(s.problems) == 0 {
-		return nil
-	}
-	return s.errors()
-}
+func (s *Schema) Err() error { return s.err }
 
-func (s *Schema) errors() schemas.SyntaxErrors {
-	slices.SortStableFunc(s.problems, func(a, b problem) int {
+// errors lays problems out in reading order, those of the own text first.
+func (s *Schema) errors(problems []problem) schemas.SyntaxErrors {
+	slices.SortStableFunc(problems, func(a, b problem) int {
 		if (a.document == s.document) != (b.document == s.document) {
 			if a.document == s.document {
 				return -1
@@ -98,14 +94,14 @@ func (s *Schema) errors() schemas.SyntaxErrors {
 		return cmp.Or(cmp.Compare(a.document.name, b.document.name), cmp.Compare(a.offset, b.offset))
 	})
 	var out schemas.SyntaxErrors
-	for _, p := range s.problems {
+	for _, p := range problems {
 		e := schemas.SyntaxError{Pointer: p.pointer, Summary: p.summary, Detail: p.detail}
 		if p.document == s.document {
 			e.Position = p.document.position(p.offset)
 		} else {
 			e.Summary = fmt.Sprintf("in the referenced schema %s: %s", short(p.document.name), p.summary)
 		}
-		if len(out) == 0 || out[len(out)-1] != e {
+		if !slices.Contains(out, e) {
 			out = append(out, e)
 		}
 	}
@@ -142,9 +138,7 @@ func parse(ctx context.Context, source schemas.Source, resolver schemas.Resolver
 		return nil, err
 	}
 	if o.Mode == schemas.New {
-		if errs := s.checkMeta(l); errs != nil {
-			return nil, errs
-		}
+		s.checkMeta(l)
 	}
 	if err := s.link(l, list, direct, options); err != nil {
 		return nil, err
@@ -157,9 +151,17 @@ func parse(ctx context.Context, source schemas.Source, resolver schemas.Resolver
 		return nil, err
 	}
 	l.loops()
-	s.problems, s.nodes, s.dynamic = l.problems, len(l.queue), l.dynamic
-	if o.Mode == schemas.New && len(s.problems) > 0 {
-		return nil, s.errors()
+	s.nodes, s.dynamic = len(l.queue), l.dynamic
+	problems := l.problems
+	if l.refused {
+		// Said better, and of unused parts too, by the meta-schema.
+		problems = slices.DeleteFunc(problems, func(p problem) bool { return p.shape })
+	}
+	if len(problems) > 0 {
+		s.err = s.errors(problems)
+	}
+	if o.Mode == schemas.New && s.err != nil {
+		return nil, s.err
 	}
 	return s, nil
 }
@@ -199,7 +201,8 @@ func (s *Schema) checkRoot(root *jsontext.Value) error {
 
 // checkMeta holds the document to its dialect's meta-schema, and each embedded
 // resource of another dialect to its own.
-func (s *Schema) checkMeta(l *loader) error {
+func (s *Schema) checkMeta(l *loader) {
+	const steps = 50_000_000 // no text within the limits comes near it
 	roots := []*resource{s.document.main}
 	skip := map[*jsontext.Value]bool{}
 	for _, r := range l.embeds {
@@ -208,37 +211,22 @@ func (s *Schema) checkMeta(l *loader) error {
 			skip[r.root] = true
 		}
 	}
-	var errs schemas.SyntaxErrors
 	for _, r := range roots {
 		meta := metaSchemas()[r.dialect]
-		own := skip
-		if r.root != s.document.root {
-			own = map[*jsontext.Value]bool{}
-			for v := range skip {
-				own[v] = v != r.root
-			}
+		delete(skip, r.root)
+		violations := judge(meta.root, r.root, meta.dynamic, skip, steps, mostProblems, false)
+		if r != s.document.main {
+			skip[r.root] = true
 		}
-		violations := judge(meta.root, r.root, meta.dynamic, own, 50_000_000, mostProblems, false)
 		prefix := pointerTo(s.document.root, r.root)
 		for _, v := range violations {
-			if v.Kind == schemas.TooComplex {
-				return &schemas.LimitError{Limit: schemas.LimitDeclarations, Most: l.limits.Declarations, Found: l.count}
-			}
-			e := schemas.SyntaxError{
-				Position: s.document.position(v.Offset), Pointer: prefix + v.Payload, Summary: v.Text,
-				Detail: fmt.Sprintf("the %s of its meta-schema refuses it", v.Rule),
-			}
-			// Two vocabularies of a meta-schema may say the same.
-			if !slices.Contains(errs, e) {
-				errs = append(errs, e)
-			}
+			p := problem{document: s.document, offset: max(v.Offset, 0), pointer: prefix + v.Payload, summary: v.Text}
+			p.detail = fmt.Sprintf("the %s of its meta-schema refuses it", v.Rule)
+			l.problems = append(l.problems, p)
+			l.pointers += len(p.pointer)
+			l.refused = true
 		}
 	}
-	if errs == nil {
-		return nil
-	}
-	slices.SortStableFunc(errs, func(a, b schemas.SyntaxError) int { return cmp.Compare(a.Position.Offset, b.Position.Offset) })
-	return errs
 }
 
 // closureBytes bounds the texts of a new schema's whole closure, as a multiple

@@ -154,6 +154,8 @@ func TestParseErrors(t *testing.T) {
 		{"$schema", `{"$schema":1}`, []string{"/$schema: $schema is not a string"}},
 		{"all errors at once", `{"minLength":-1,"properties":{"a":{"type":"txt"},"b":{"maximum":"1"}}}`,
 			[]string{"/minLength: below 0", "/properties/a/type: none of the 2 alternatives", "/properties/b/maximum: a string, not number"}},
+		{"shapes, references and patterns together", `{"title":1,"properties":{"a":{"$ref":"x.json"},"b":{"pattern":"("},"c":5}}`,
+			[]string{"/title: an integer, not string", "/properties/a/$ref: does not resolve", "/properties/b/pattern: a group is not closed", "/properties/c: an integer, not boolean or object"}},
 		{"references, all", `{"properties":{"a":{"$ref":"x.json"},"b":{"$ref":"#/definitions/y"},"c":{"$ref":"#z"}}}`,
 			[]string{"/properties/a/$ref: nothing is known under this name", "/properties/b/$ref: there is nothing at", "/properties/c/$ref: no schema there has the anchor"}},
 		{"remote", `{"$ref":"https://ex.test/a"}`, []string{"/$ref: does not resolve"}},

@@ -18,6 +18,9 @@ func (p *parser) escape(at int) (*node, bool, error) {
 	case c == 'b' || c == 'B':
 		p.at++
 		return &node{op: opWord, neg: c == 'B'}, false, nil
+	case !p.strict && (c == 'A' || c == 'z' || c == 'Z'):
+		p.at++
+		return ends(c), false, nil
 	case c >= '1' && c <= '9':
 		start, n := p.at, 0
 		for p.at < len(p.text) && p.text[p.at] >= '0' && p.text[p.at] <= '9' {
@@ -49,6 +52,23 @@ func (p *parser) escape(at int) (*node, bool, error) {
 	s.tidy()
 	return &node{op: opSet, set: s}, true, nil
 }
+
+// ends are the anchors of other engines. \Z also stands before a last line end.
+func ends(c byte) *node {
+	switch c {
+	case 'A':
+		return &node{op: opStart}
+	case 'z':
+		return &node{op: opEnd}
+	}
+	last := &node{op: opRepeat, max: 1, subs: []*node{{op: opChoice, subs: []*node{
+		{op: opSequence, subs: []*node{point('\r'), point('\n')}}, {op: opSet, set: &set{ranges: append([]rune{0x85, 0x85}, lines...)}},
+	}}}}
+	last.subs[0].subs[1].set.tidy()
+	return &node{op: opLook, subs: []*node{{op: opSequence, subs: []*node{last, {op: opEnd}}}}}
+}
+
+func point(r rune) *node { return &node{op: opSet, set: &set{ranges: []rune{r, r}}} }
 
 // classEscape reads the escape of a set or of one code point into s.
 func (p *parser) classEscape(at int, s *set, inClass bool) error {
@@ -145,7 +165,7 @@ func (p *parser) point(at int, inClass bool) (rune, error) {
 		return 0, p.fail(at, fmt.Sprintf("the escape \\%c is unknown", r))
 	}
 	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-		// The web's grammar reads \A as A; other engines give these letters a
+		// The web's grammar reads \h as h; other engines give these letters a
 		// meaning, so whoever wrote one meant that.
 		return 0, p.fail(at, fmt.Sprintf("the escape \\%c is unknown in ECMA-262; write ^ and $ for the ends, \\x or \\u for a character", r))
 	}

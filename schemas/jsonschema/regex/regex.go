@@ -9,7 +9,8 @@
 // Read are first the grammar of Unicode mode, then, where that refuses, the
 // web's lenient grammar (a needless backslash, a lone bracket), since schemas in
 // use rely on it. Beside ECMA-262, flags may lead a group without a colon, as
-// in (?i)abc: ECMA-262 has no other meaning for that text.
+// in (?i)abc, and \A, \z and \Z are the ends of the text: Unicode mode has no
+// other meaning for them, and the reference registry's engine has this one.
 package regex
 
 import (

@@ -64,6 +64,8 @@ func TestMatch(t *testing.T) {
 		{`(?i)^(a)\1$(?=)`, false, []string{"aA"}, []string{"ab"}},
 		{`^(?:a|(?=b)b)*?c$`, false, []string{"ababc", "c"}, []string{"abd"}},
 		{`^(?=(a*))a*b\1`, false, nil, []string{"aab"}},
+		{`\Aa\z`, true, []string{"a"}, []string{"a\n", "ba"}},
+		{`^a\Z`, false, []string{"a", "a\n", "a\r\n", "a\u2028"}, []string{"a\n\n", "ab"}},
 		{`\/\-\_\@\ \"`, true, []string{`/-_@ "`}, nil},
 	} {
 		p, err := regex.Compile(c.pattern)
@@ -97,7 +99,7 @@ func TestCompileErrors(t *testing.T) {
 		`[z-a]`:          "wrong order",
 		`\`:              "ends with a backslash",
 		`[\`:             "ends with a backslash",
-		`\Aa\Z`:          `the escape \A is unknown in ECMA-262; write ^ and $`,
+		`\ha`:            `the escape \h is unknown in ECMA-262; write ^ and $`,
 		`a++`:            "possessive",
 		`^*`:             "an assertion cannot be repeated",
 		`(?<=a)*`:        "an assertion cannot be repeated",

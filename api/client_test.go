@@ -45,6 +45,11 @@ func openRegistry(t testing.TB) *registry.Registry {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return openOn(t, journal)
+}
+
+func openOn(t testing.TB, journal registry.Journal) *registry.Registry {
+	t.Helper()
 	r, err := registry.Open(context.Background(), journal, registry.Options{
 		Formats:  []schemas.Format{avro.Format, jsonschema.Format, protobuf.Format},
 		Checkers: checkers.All(),

@@ -11,7 +11,7 @@ import (
 
 var verdictPolicies = [...]string{compat.Reference: "REFERENCE", compat.Sound: "SOUND", compat.Both: "BOTH"}
 
-// configBody writes a config. own tells which names the level goes under:
+// configBody writes a config. levels are the names that the level goes under:
 // compatibilityLevel in answers to GET, compatibility in those to PUT, both in
 // those to DELETE, because clients read either.
 //
@@ -62,7 +62,11 @@ func getConfig(x *exchange) error {
 	case ok:
 	case x.flag("defaultToGlobal"):
 		c = x.server.registry.ConfigInForce(scope)
-	case !isGlobal(scope):
+	case isGlobal(scope):
+		// The registry-wide scope shows here only to whoever asks for it.
+		level := compat.Backward
+		c = registry.Config{Level: &level}
+	default:
 		return coded(40408, "Subject '%s' has no compatibility config of its own; ask with defaultToGlobal=true for the one in force", scope)
 	}
 	return x.answer(configBody(c, "compatibilityLevel"))

@@ -34,6 +34,13 @@ func TestC50Config(t *testing.T) {
 		c.want(c.do("DELETE", global, nil), 200, `{"compatibilityLevel":"NONE","compatibility":"NONE"}`)
 		c.want(c.do("GET", "/config", nil), 200, `{"compatibilityLevel":"BACKWARD"}`)
 	}
+	// The registry-wide scope lies behind the global config, and shows when asked.
+	c.want(c.do("PUT", "/config/:.__GLOBAL:", `{"compatibility":"NONE"}`), 200, `{"compatibility":"NONE"}`)
+	c.want(c.do("GET", "/config/:.__GLOBAL:", nil), 200, `{"compatibilityLevel":"NONE"}`)
+	c.want(c.do("GET", "/config", nil), 200, `{"compatibilityLevel":"BACKWARD"}`)
+	c.want(c.do("GET", "/config?defaultToGlobal=true", nil), 200, `{"compatibilityLevel":"NONE"}`)
+	c.want(c.do("GET", "/config/s?defaultToGlobal=true", nil), 200, `{"compatibilityLevel":"NONE"}`)
+	c.want(c.do("DELETE", "/config/:.__GLOBAL:", nil), 200, `{"compatibilityLevel":"NONE","compatibility":"NONE"}`)
 	// The level under its own name counts, and null clears it.
 	c.want(c.do("PUT", "/config/s", `{"compatibilityLevel":"NONE","compatibility":"FULL"}`), 200, `{"compatibility":"FULL"}`)
 	c.want(c.do("PUT", "/config/s", `{"validateNewSchemas":true,"compatibility":null}`), 200, `{"validateNewSchemas":true}`)

@@ -1,11 +1,9 @@
 package api_test
 
 import (
-	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -428,35 +426,4 @@ func TestGzip(t *testing.T) {
 	if a := c.do("GET", "/schemas/ids/2", nil); a.header.Get("Content-Encoding") != "" {
 		t.Error("a short body is compressed")
 	}
-}
-
-// A defect of ours is told to the log, and to the caller only that it is one.
-func TestPanic(t *testing.T) {
-	t.Parallel()
-	var log bytes.Buffer
-	s := api.New(openRegistry(t), api.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	s.Break()
-	w := newRecorder()
-	r, err := http.NewRequestWithContext(t.Context(), "GET", "http://h/break", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.ServeHTTP(w, r)
-	if w.Code != 500 || w.Body.String() != `{"error_code":500,"message":"internal error"}` {
-		t.Errorf("want a plain 500, got %d %s", w.Code, w.Body)
-	}
-	for _, text := range []string{"secret of the server", "report=", "request=" + w.Header().Get("X-Request-Id"), "/break"} {
-		if !strings.Contains(log.String(), text) {
-			t.Errorf("the log lacks %q: %s", text, &log)
-		}
-	}
-	r.URL.Path = "/break/late"
-	func() {
-		defer func() {
-			if cause := recover(); cause != http.ErrAbortHandler { //nolint:errorlint // a panic's value
-				t.Errorf("an answer cut short: want the connection cut, got %v", cause)
-			}
-		}()
-		s.ServeHTTP(newRecorder(), r)
-	}()
 }

@@ -98,6 +98,10 @@ func (j *judge) messages() (out []string, backward bool) {
 	return out, backward
 }
 
+// mostTruthMessages is how many changes one direction tells in messages; the
+// findings have them all.
+const mostTruthMessages = 1_000
+
 // truthMessages writes the findings that refuse for what happens to data.
 func (j *judge) truthMessages(d direction, told map[int]bool) (out []string) {
 	if !d.asked(j.q.Level) || !j.whole(d).IsHard() {
@@ -105,6 +109,9 @@ func (j *judge) truthMessages(d direction, told map[int]bool) (out []string) {
 	}
 	blamed := false
 	for i, change := range j.c.Changes {
+		if len(out) == mostTruthMessages {
+			break
+		}
 		if !j.hurts(change, d).IsHard() {
 			continue
 		}

@@ -37,13 +37,14 @@ func reference(reader, writer schemas.Schema, _ compat.Policy, budget compat.Bud
 	if !ok {
 		return nil, fmt.Errorf("%w: the writer is a %T, not a parsed Avro schema", compat.ErrNotChecked, writer)
 	}
-	p := port{meter: budget.Meter(), memory: map[pair][]fault{}}
+	p := port{meter: budget.Meter(), memory: map[pair]*faults{}}
 	list := p.check(r.Root(), w.Root())
+	room := mostDifferences
 	if p.failed != nil {
-		return []compat.Difference{p.failed.difference()}, nil
+		return p.failed.differences(&room), nil
 	}
 	if err := p.meter.Err(); err != nil {
 		return nil, err
 	}
-	return differences(list), nil
+	return list.differences(&room), nil
 }

@@ -103,10 +103,13 @@ func (d *datum) telling(t *avro.Type, pick int) {
 		}
 		d.long(int64(pick))
 	case avro.Fixed:
+		if t.Named.Size > mostDatum {
+			d.failed = true
+			return
+		}
 		for i := range t.Named.Size {
 			d.bytes = append(d.bytes, byte(i+1))
 		}
-		d.failed = d.failed || len(d.bytes) > mostDatum
 	case avro.Array, avro.Map:
 		if d.finite.cost(t.Items) >= huge {
 			d.long(0)

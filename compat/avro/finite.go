@@ -51,7 +51,7 @@ func (f *finite) define(n *avro.Named) int {
 	if n.Kind == avro.Enum && len(n.Symbols) == 0 {
 		return endless
 	}
-	cost := 1
+	cost := plus(1, n.Size)
 	for _, field := range n.Fields {
 		if cost = plus(cost, f.cost(field.Type)); cost == endless {
 			return endless

@@ -152,7 +152,7 @@ func parse(t testing.TB, text string) *avro.Schema {
 	t.Helper()
 	s, err := avro.Parse(context.Background(), schemas.Source{Type: schemas.Avro, Text: text}, nil, schemas.ParseOptions{})
 	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
+		t.Fatalf("%v\n%.2000s", err, text)
 	}
 	return s
 }

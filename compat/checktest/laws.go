@@ -197,7 +197,9 @@ func (s suite) allowed(changes []compat.Change) string {
 			return c.Rule + " is no rule of the checker"
 		}
 		for layer, e := range c.Effects {
-			if !slices.ContainsFunc(rule.May, func(may compat.Effect) bool { return weaker(e.NewReadsOld, may.NewReadsOld) && weaker(e.OldReadsNew, may.OldReadsNew) }) {
+			if !slices.ContainsFunc(rule.May, func(may compat.Effect) bool {
+				return weaker(e.NewReadsOld, may.NewReadsOld) && weaker(e.OldReadsNew, may.OldReadsNew)
+			}) {
 				return fmt.Sprintf("%s at %s: the effect on %s is %s, which the rule may not have", c.Rule, c.Path, layer, describe(e))
 			}
 		}

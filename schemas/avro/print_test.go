@@ -65,7 +65,7 @@ func TestTexts(t *testing.T) {
 		},
 		"the first of two definitions counts": {
 			`[{"type":"array","items":{"type":"fixed","name":"F","size":1,"doc":"first","aliases":["A"]}},{"type":"fixed","name":"F","size":1,"doc":"second"}]`,
-			`[{"type":"array","items":{"type":"fixed","name":"F","size":1,"doc":"first","aliases":["A"]}},"F"]`, same,
+			`[{"type":"array","items":{"type":"fixed","name":"F","doc":"first","size":1,"aliases":["A"]}},"F"]`, same,
 			`[{"type":"array","items":{"name":"F","type":"fixed","size":1}},"F"]`,
 		},
 		"numbers": {

@@ -13,7 +13,7 @@ type program struct {
 	main    *block
 	nodes   func() *node
 	refused *refusal // nothing can be read at all
-	endless map[*Named]bool
+	shape   shape    // of the writer
 }
 
 // block is a straight line of operations.
@@ -68,22 +68,21 @@ const (
 )
 
 func compile(reader *Type) *program {
-	return compileNodes(reader, func() *node { return identity(reader) })
+	return compileNodes(reader, func(s shape) *node { return identity(reader, s) })
 }
 
 func compilePair(reader, writer *Type) *program {
-	return compileNodes(writer, func() *node { return resolve(reader, writer) })
+	return compileNodes(writer, func(s shape) *node { return resolve(reader, writer, s) })
 }
 
-func compileNodes(writer *Type, make func() *node) *program {
-	p := &program{nodes: sync.OnceValue(make)}
+func compileNodes(writer *Type, resolve func(shape) *node) *program {
 	shape := measure(writer)
-	p.endless = shape.endless
+	p := &program{shape: shape, nodes: sync.OnceValue(func() *node { return resolve(shape) })}
 	if writer.Kind == Record && shape.endless[writer.Named] {
 		p.refused = &refusal{"endless", endlessText(writer.Named), &writer.spot}
 		return p
 	}
-	root := make()
+	root := resolve(shape)
 	if root == nil {
 		p.refused = &refusal{"steps", "the two schemas are too complex to resolve", nil}
 		return p

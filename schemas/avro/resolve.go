@@ -22,7 +22,8 @@ type node struct {
 
 	items    *node   // array, map
 	branches []*node // writer's union, by index
-	fields   []*step // record, in the writer's order
+	fields   []step  // record, in the writer's order
+	busy     []int   // those of fields that take bytes or may be refused
 	absent   []*Field
 	faults   []refusal // reader fields that make every reading of the record fail
 	symbols  []int     // enum: reader's index by writer's, -1 for none; nil when equal
@@ -51,6 +52,7 @@ const mostResolveSteps = 2_000_000
 //
 // Source: avro-compat 3 to 8.
 type resolver struct {
+	shape shape
 	left  int
 	nodes map[pair]*node
 	fits  fitting
@@ -60,9 +62,9 @@ type resolver struct {
 type pair struct{ reader, writer *Named }
 
 // resolve answers how reader takes what writer wrote; nil when the budget is
-// exhausted.
-func resolve(reader, writer *Type) *node {
-	r := resolver{left: mostResolveSteps, nodes: map[pair]*node{}}
+// exhausted. shape is the writer's.
+func resolve(reader, writer *Type, shape shape) *node {
+	r := resolver{shape: shape, left: mostResolveSteps, nodes: map[pair]*node{}}
 	r.fits = fitting{left: &r.left, memo: map[pair]bool{}}
 	r.fill = filler{left: &r.left}
 	n := r.resolve(reader, writer)
@@ -74,8 +76,8 @@ func resolve(reader, writer *Type) *node {
 
 // identity is the resolution of a type by itself, without any look at aliases:
 // what was written is read.
-func identity(t *Type) *node {
-	r := resolver{left: mostResolveSteps, nodes: map[pair]*node{}}
+func identity(t *Type, shape shape) *node {
+	r := resolver{shape: shape, left: mostResolveSteps, nodes: map[pair]*node{}}
 	n := r.same(t)
 	if r.left <= 0 {
 		return nil
@@ -100,9 +102,12 @@ func (r *resolver) same(t *Type) *node {
 			return known
 		}
 		r.nodes[key] = n
-		n.fields = make([]*step, len(t.Named.Fields))
+		n.fields = make([]step, len(t.Named.Fields))
 		for i, f := range t.Named.Fields {
-			n.fields[i] = &step{writer: f, reader: f, node: r.same(f.Type)}
+			n.fields[i] = step{writer: f, reader: f, node: r.same(f.Type)}
+			if !r.shape.empty(f.Type) {
+				n.busy = append(n.busy, i)
+			}
 		}
 	}
 	return n
@@ -169,9 +174,9 @@ func (r *resolver) resolve(reader, writer *Type) *node {
 func (r *resolver) resolveFields(n *node) {
 	reader, writer := n.reader.Named, n.writer.Named
 	m := matchFields(reader, writer)
-	n.fields = make([]*step, len(writer.Fields))
+	n.fields = make([]step, len(writer.Fields))
 	for i, f := range writer.Fields {
-		s := &step{writer: f}
+		s := step{writer: f}
 		if at := m.byWriter[i]; at >= 0 {
 			s.reader = reader.Fields[at]
 			s.node = r.resolve(s.reader.Type, f.Type)
@@ -179,6 +184,9 @@ func (r *resolver) resolveFields(n *node) {
 			s.node = r.same(f.Type) // skipped; pairs of one type with itself are the writer's alone
 		}
 		n.fields[i] = s
+		if !r.shape.empty(f.Type) || s.reader != nil && (s.node.act == actRefuse || f.Type.Kind == Record) {
+			n.busy = append(n.busy, i)
+		}
 	}
 	for i, f := range reader.Fields {
 		switch {

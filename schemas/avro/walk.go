@@ -18,18 +18,18 @@ type walk struct {
 	steps    int
 	skipping int // inside values that only the writer has
 	path     []token
-	endless  map[*Named]bool
+	shape    shape // of the writer
 	fill     filler
 	out      schemas.Reading
 }
 
 func (p *program) walk(b []byte, o schemas.ReadOptions) schemas.Reading {
-	w := walk{b: b, o: o, steps: o.Steps, endless: p.endless}
+	w := walk{b: b, o: o, steps: o.Steps, shape: p.shape}
 	if w.steps == 0 {
 		// A value takes memory for every step, an explanation takes none.
-		w.steps = 1<<16 + 64*len(b)
+		w.steps = 1<<16 + 16*len(b)
 		if o.Value {
-			w.steps = 1<<16 + 8*len(b)
+			w.steps = 1<<16 + 3*len(b)
 		}
 	}
 	w.fill = filler{left: &w.steps}
@@ -136,7 +136,7 @@ func (w *walk) value(n *node, depth int) (any, bool) {
 
 // skip reads over a value that is not to be taken.
 func (w *walk) skip(writer *Type, depth int) (any, bool) {
-	over := identity(writer)
+	over := identity(writer, w.shape)
 	if over == nil {
 		return nil, false
 	}
@@ -147,7 +147,7 @@ func (w *walk) skip(writer *Type, depth int) (any, bool) {
 }
 
 func (w *walk) record(n *node, depth int) (any, bool) {
-	if w.endless[n.writer.Named] {
+	if w.shape.endless[n.writer.Named] {
 		return w.unreadable(n, w.pos, "endless", endlessText(n.writer.Named))
 	}
 	for _, fault := range n.faults {
@@ -160,7 +160,15 @@ func (w *walk) record(n *node, depth int) (any, bool) {
 	if build {
 		out = make(map[string]any, len(n.fields)+len(n.absent))
 	}
-	for _, f := range n.fields {
+	count := len(n.busy)
+	if build {
+		count = len(n.fields)
+	}
+	for i := range count {
+		f := &n.fields[i]
+		if !build {
+			f = &n.fields[n.busy[i]]
+		}
 		w.path = append(w.path, token{field: f.writer.Name})
 		if f.reader == nil {
 			w.skipping++

@@ -1,0 +1,326 @@
+package rabbitmq_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/cartorio-registry/cartorio/clients/rabbitmq"
+	"github.com/cartorio-registry/cartorio/clients/validate"
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
+)
+
+// published is one message that a fake broker was handed.
+type published struct {
+	exchange, key string
+	msg           amqp.Publishing
+}
+
+// broker is a fake: it keeps what is published, and a test says what becomes of
+// each message.
+type broker struct {
+	mu       sync.Mutex
+	log      []published
+	channels []*channel
+	openErr  error
+	// answer decides about the nth message, from 0: "ack", "nack", "return",
+	// "close" (the connection goes before the confirm), "refuse" (the channel is
+	// closed over it), "silence".
+	answer func(n int, p published) string
+	queue  chan amqp.Delivery
+	acks   []string
+	next   uint64
+}
+
+func newBroker() *broker {
+	return &broker{answer: func(int, published) string { return "ack" }, queue: make(chan amqp.Delivery, 1000)}
+}
+
+func (b *broker) open(context.Context) (rabbitmq.Channel, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.openErr != nil {
+		return nil, b.openErr
+	}
+	c := &channel{b: b, gone: make(chan struct{})}
+	b.channels = append(b.channels, c)
+	return c, nil
+}
+
+func (b *broker) published() []published {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]published(nil), b.log...)
+}
+
+func (b *broker) opened() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.channels)
+}
+
+// deliver puts a message into the queue.
+func (b *broker) deliver(d amqp.Delivery) {
+	b.mu.Lock()
+	b.next++
+	d.DeliveryTag = b.next
+	d.Acknowledger = b
+	b.mu.Unlock()
+	b.queue <- d
+}
+
+func (b *broker) settled() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]string(nil), b.acks...)
+}
+
+func (b *broker) note(what string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.acks = append(b.acks, what)
+	return nil
+}
+
+func (b *broker) Ack(_ uint64, multiple bool) error {
+	if multiple {
+		return b.note("ack multiple")
+	}
+	return b.note("ack")
+}
+
+func (b *broker) Nack(_ uint64, _, requeue bool) error {
+	if requeue {
+		return b.note("requeue")
+	}
+	return b.note("nack")
+}
+
+func (b *broker) Reject(uint64, bool) error { return b.note("reject") }
+
+// channel is a fake channel.
+type channel struct {
+	b        *broker
+	mu       sync.Mutex
+	once     sync.Once
+	gone     chan struct{}
+	sent     uint64
+	confirms chan amqp.Confirmation
+	returns  chan amqp.Return
+	closes   []chan *amqp.Error
+	stop     chan struct{}
+}
+
+func (c *channel) Confirm(bool) error { return nil }
+
+func (c *channel) NotifyPublish(n chan amqp.Confirmation) chan amqp.Confirmation {
+	c.confirms = n
+	return n
+}
+
+func (c *channel) NotifyReturn(n chan amqp.Return) chan amqp.Return {
+	c.returns = n
+	return n
+}
+
+func (c *channel) NotifyClose(n chan *amqp.Error) chan *amqp.Error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closes = append(c.closes, n)
+	return n
+}
+
+func (c *channel) PublishWithContext(_ context.Context, exchange, key string, mandatory, _ bool, msg amqp.Publishing) error {
+	select {
+	case <-c.gone:
+		return amqp.ErrClosed
+	default:
+	}
+	if !mandatory {
+		return errors.New("not mandatory")
+	}
+	p := published{exchange, key, msg}
+	c.b.mu.Lock()
+	n := len(c.b.log)
+	c.b.log = append(c.b.log, p)
+	answer := c.b.answer(n, p)
+	c.b.mu.Unlock()
+	c.sent++
+	switch answer {
+	case "ack":
+		c.confirms <- amqp.Confirmation{DeliveryTag: c.sent, Ack: true}
+	case "nack":
+		c.confirms <- amqp.Confirmation{DeliveryTag: c.sent}
+	case "return":
+		c.returns <- amqp.Return{ReplyCode: 312, Exchange: exchange, RoutingKey: key, MessageId: msg.MessageId}
+		c.confirms <- amqp.Confirmation{DeliveryTag: c.sent, Ack: true}
+	case "close":
+		c.end(&amqp.Error{Code: 320, Reason: "CONNECTION_FORCED", Server: true})
+	case "refuse":
+		c.end(&amqp.Error{Code: 404, Reason: "NOT_FOUND - no exchange", Server: true, Recover: true})
+	}
+	return nil
+}
+
+func (c *channel) end(e *amqp.Error) {
+	c.once.Do(func() {
+		close(c.gone)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, n := range c.closes {
+			if e != nil {
+				n <- e
+			}
+			close(n)
+		}
+		if c.confirms != nil {
+			close(c.confirms)
+		}
+		if c.returns != nil {
+			close(c.returns)
+		}
+	})
+}
+
+func (c *channel) Close() error {
+	c.end(nil)
+	return nil
+}
+
+func (c *channel) Qos(int, int, bool) error { return nil }
+
+func (c *channel) ConsumeWithContext(context.Context, string, string, bool, bool, bool, bool, amqp.Table) (<-chan amqp.Delivery, error) {
+	out := make(chan amqp.Delivery)
+	stop := make(chan struct{})
+	c.mu.Lock()
+	c.stop = stop
+	c.mu.Unlock()
+	go func() {
+		defer close(out)
+		for {
+			select {
+			case d := <-c.b.queue:
+				select {
+				case out <- d:
+				case <-stop:
+					c.b.queue <- d // undelivered: it never left
+					return
+				case <-c.gone:
+					c.b.queue <- d
+					return
+				}
+			case <-stop:
+				return
+			case <-c.gone:
+				return
+			}
+		}
+	}()
+	return out, nil
+}
+
+func (c *channel) Cancel(string, bool) error {
+	c.mu.Lock()
+	if c.stop != nil {
+		_ = c.b.note("cancel")
+		close(c.stop)
+		c.stop = nil
+	}
+	c.mu.Unlock()
+	select {
+	case <-c.gone:
+		return amqp.ErrClosed
+	default:
+		return nil
+	}
+}
+
+func (c *channel) QueueDeclare(name string, _, _, _, _ bool, _ amqp.Table) (amqp.Queue, error) {
+	return amqp.Queue{Name: name}, c.b.note("declare " + name)
+}
+
+func (c *channel) QueueDeclarePassive(name string, _, _, _, _ bool, _ amqp.Table) (amqp.Queue, error) {
+	if name == "missing" {
+		return amqp.Queue{}, errors.New("NOT_FOUND")
+	}
+	return amqp.Queue{Name: name}, nil
+}
+
+func (c *channel) ExchangeDeclarePassive(name, _ string, _, _, _, _ bool, _ amqp.Table) error {
+	if name == "missing" {
+		return errors.New("NOT_FOUND")
+	}
+	return nil
+}
+
+const (
+	orderV1 = `{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}`
+	orderV2 = `{"type":"object","properties":{"id":{"type":"integer"},"note":{"type":"string"}},"required":["id"]}`
+)
+
+// shelf is a lookup with two versions of one subject, that may be down.
+type shelf struct {
+	mu   sync.Mutex
+	down error
+}
+
+func (s *shelf) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = err
+}
+
+func (s *shelf) find(unknown error, is func(schemas.Found) bool) (schemas.Found, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down != nil {
+		return schemas.Found{}, s.down
+	}
+	for i, text := range []string{orderV1, orderV2} {
+		f := schemas.Found{
+			Subject: schemas.ParseSubject("orders-value"), Version: schemas.Version(i + 1), ID: schemas.ID{Context: schemas.DefaultContext, Number: int32(i + 1)},
+			GUID: schemas.GUIDOf(text, nil, nil, nil), Source: schemas.Source{Type: schemas.JSON, Text: text},
+		}
+		if is(f) {
+			return f, nil
+		}
+	}
+	return schemas.Found{}, unknown
+}
+
+func (s *shelf) ByGUID(_ context.Context, g schemas.GUID) (schemas.Found, error) {
+	return s.find(schemas.ErrSchemaUnknown, func(f schemas.Found) bool { return f.GUID == g })
+}
+
+func (s *shelf) ByID(_ context.Context, id schemas.ID) (schemas.Found, error) {
+	return s.find(schemas.ErrSchemaUnknown, func(f schemas.Found) bool { return f.ID == id })
+}
+
+func (s *shelf) ByVersion(_ context.Context, sub schemas.Subject, v schemas.Version) (schemas.Found, error) {
+	return s.find(schemas.ErrVersionUnknown, func(f schemas.Found) bool { return f.Subject == sub && f.Version == v })
+}
+
+func (s *shelf) Latest(_ context.Context, sub schemas.Subject) (schemas.Found, error) {
+	return s.find(schemas.ErrSubjectUnknown, func(f schemas.Found) bool { return f.Subject == sub && f.Version == 2 })
+}
+
+func (s *shelf) BySource(_ context.Context, sub schemas.Subject, source schemas.Source) (schemas.Found, error) {
+	return s.find(schemas.ErrSchemaUnknown, func(f schemas.Found) bool { return f.Subject == sub && f.Source.Text == source.Text })
+}
+
+func validator(s *shelf) *validate.Validator { return validate.New(s, jsonschema.Format) }
+
+var orders = validate.Fixed("orders-value")
+
+// order is a delivery of version v with a number as its payload's id.
+func order(v, id int) amqp.Delivery {
+	return amqp.Delivery{
+		Exchange: "orders", RoutingKey: "order.placed", MessageId: fmt.Sprintf("m-%d", id),
+		Headers: amqp.Table{"schemaSubject": "orders-value", "schemaVersion": fmt.Sprint(v), "messageId": fmt.Sprintf("m-%d", id)},
+		Body:    fmt.Appendf(nil, `{"id":%d}`, id),
+	}
+}

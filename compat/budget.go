@@ -4,7 +4,7 @@ import "fmt"
 
 // defaultSteps keeps a pair under 2 s and 512 MB; the tests of the checkers
 // measure it.
-const defaultSteps = 1_000_000
+const defaultSteps = 2_000_000
 
 // Budget bounds a comparison in steps, so that an answer is the same on every
 // machine. The zero value is the default.

@@ -78,6 +78,7 @@ func (p *port) types(r, w *avro.Type) *faults {
 	if list, met := p.memory[key]; met {
 		return list
 	}
+	p.meter.Spend(1) // what is remembered costs memory too
 	p.memory[key] = nil
 	list := p.compute(r, w)
 	p.memory[key] = list

@@ -55,12 +55,18 @@ func TestHostilePairs(t *testing.T) {
 		{"1,000 by 1,000 branches", union(1000, 0), union(1000, 500), no},
 		{"5,000 by 5,000 branches", union(5000, 0), union(5000, 1), unchecked},
 		{"100 recursive branches", objects(100), objects(101), yes},
-		{"10,000 properties", `{"properties":{` + repeat(10_000, func(i int) string { return fmt.Sprintf(`"p%d":{"type":"string"}`, i) }) + `}}`,
-			`{"properties":{` + repeat(10_000, func(i int) string { return fmt.Sprintf(`"q%d":{"type":"string"}`, i) }) + `}}`, no},
-		{"10,000 properties over 300 patterns", `{"additionalProperties":false,"properties":{` + repeat(10_000, func(i int) string { return fmt.Sprintf(`"p%d":{"type":"string"}`, i) }) + `}}`,
-			`{"additionalProperties":false,"patternProperties":{` + repeat(300, func(i int) string { return fmt.Sprintf(`"^x%d$":{}`, i) }) + `}}`, unchecked},
-		{"a pattern that backtracks over a name", `{"properties":{"` + strings.Repeat("a", 1_000) + `":{}}}`,
-			`{"patternProperties":{"(?=(a+)+$)b":{}},"additionalProperties":{}}`, unchecked},
+		{
+			"10,000 properties", `{"properties":{` + repeat(10_000, func(i int) string { return fmt.Sprintf(`"p%d":{"type":"string"}`, i) }) + `}}`,
+			`{"properties":{` + repeat(10_000, func(i int) string { return fmt.Sprintf(`"q%d":{"type":"string"}`, i) }) + `}}`, no,
+		},
+		{
+			"10,000 properties over 300 patterns", `{"additionalProperties":false,"properties":{` + repeat(10_000, func(i int) string { return fmt.Sprintf(`"p%d":{"type":"string"}`, i) }) + `}}`,
+			`{"additionalProperties":false,"patternProperties":{` + repeat(300, func(i int) string { return fmt.Sprintf(`"^x%d$":{}`, i) }) + `}}`, unchecked,
+		},
+		{
+			"a pattern that backtracks over a name", `{"properties":{"` + strings.Repeat("a", 1_000) + `":{}}}`,
+			`{"patternProperties":{"(?=(a+)+$)b":{}},"additionalProperties":{}}`, unchecked,
+		},
 		{"allOf at every level", strings.Repeat(`{"allOf":[{"title":"a"},`, 60) + "{}" + strings.Repeat("]}", 60), strings.Repeat(`{"allOf":[{"title":"b"},`, 60) + "{}" + strings.Repeat("]}", 60), yes},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -32,8 +32,9 @@ func (at pair) isPlain() bool {
 	switch at.old.kind {
 	case arrayKind, objectKind, notKind:
 		return at.old.kind != at.next.kind
+	default:
+		return true
 	}
-	return true
 }
 
 // result is what one pair of classes came to. Its entries are differences and
@@ -187,6 +188,7 @@ func (c *comparison) pair() {
 		c.objects()
 	case combinedKind:
 		c.combined()
+	default: // nothing more is compared
 	}
 }
 
@@ -261,8 +263,9 @@ func (c *comparison) annotations() {
 			return annotation(of, "id")
 		case jsonschema.Draft6, jsonschema.Draft7:
 			return annotation(of, "$id")
+		default:
+			return nil
 		}
-		return nil
 	}
 	if !sameText(identity(c.old), identity(c.next)) {
 		c.say("ID_CHANGED")

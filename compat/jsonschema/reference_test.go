@@ -187,11 +187,15 @@ func TestDifferences(t *testing.T) {
 	}{
 		{"nested paths", `{"properties":{"a":{"items":{"maxLength":3}}}}`, `{"properties":{"a":{"items":{"maxLength":2}}}}`, []string{"MAX_LENGTH_DECREASED #/properties/a/items/maxLength"}},
 		{"through a reference", `{"properties":{"a":{"$ref":"#/definitions/t"}},"definitions":{"t":{"minimum":1}}}`, `{"properties":{"a":{"$ref":"#/definitions/t"}},"definitions":{"t":{"minimum":2}}}`, []string{"MINIMUM_INCREASED #/properties/a/minimum"}},
-		{"a cycle that narrows below itself", `{"properties":{"next":{"$ref":"#"},"v":{"type":"number"}}}`, `{"properties":{"next":{"$ref":"#"},"v":{"type":"integer"}}}`,
-			[]string{"TYPE_NARROWED #/properties/next/properties/v", "TYPE_NARROWED #/properties/v"}},
+		{
+			"a cycle that narrows below itself", `{"properties":{"next":{"$ref":"#"},"v":{"type":"number"}}}`, `{"properties":{"next":{"$ref":"#"},"v":{"type":"integer"}}}`,
+			[]string{"TYPE_NARROWED #/properties/next/properties/v", "TYPE_NARROWED #/properties/v"},
+		},
 		{"parts of a union", `{"anyOf":[{"type":"string","maxLength":1},{"type":"null"}]}`, `{"anyOf":[{"type":"null"},{"type":"string","maxLength":2}]}`, []string{"MAX_LENGTH_INCREASED #/anyOf/0/maxLength"}},
-		{"covered by the rest", `{"properties":{"a":{"type":"integer"}},"additionalProperties":{"type":"number"}}`, `{"additionalProperties":{"type":"number"}}`,
-			[]string{"TYPE_EXTENDED #/properties/a", "PROPERTY_REMOVED_IS_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL #/properties/a"}},
+		{
+			"covered by the rest", `{"properties":{"a":{"type":"integer"}},"additionalProperties":{"type":"number"}}`, `{"additionalProperties":{"type":"number"}}`,
+			[]string{"TYPE_EXTENDED #/properties/a", "PROPERTY_REMOVED_IS_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL #/properties/a"},
+		},
 	} {
 		old, _ := parseWith(c.old, nil)
 		next, _ := parseWith(c.next, nil)

@@ -25,8 +25,9 @@ func sameText(a, b *jsontext.Value) bool {
 	switch a.Kind {
 	case jsontext.Array, jsontext.Object:
 		return canonical(a) == canonical(b)
+	default:
+		return a.Text == b.Text && a.Bool == b.Bool
 	}
-	return a.Text == b.Text && a.Bool == b.Bool
 }
 
 // number reads a bound as the peer does, as a double.

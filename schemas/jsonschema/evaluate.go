@@ -175,6 +175,7 @@ func (e *evaluation) judge(n *Node, v *jsontext.Value, s *scope, outer *marks) b
 		ok = (ok || e.collect) && e.array(n, v, s, m) && ok
 	case jsontext.Object:
 		ok = (ok || e.collect) && e.object(n, v, s, m) && ok
+	default: // null and the booleans have no keywords of their own
 	}
 	if !ok && !e.collect || e.out {
 		return false
@@ -276,8 +277,9 @@ func (k Kinds) hold(v *jsontext.Value) bool {
 		return k&KindString != 0
 	case jsontext.Array:
 		return k&KindArray != 0
+	default:
+		return k&KindObject != 0
 	}
-	return k&KindObject != 0
 }
 
 func isInteger(text string) bool {
@@ -298,8 +300,9 @@ func kindText(v *jsontext.Value) string {
 		return "null"
 	case jsontext.Array, jsontext.Object:
 		return "an " + v.Kind.String()
+	default:
+		return "a " + v.Kind.String()
 	}
-	return "a " + v.Kind.String()
 }
 
 func shortValue(v *jsontext.Value) string {

@@ -65,7 +65,7 @@ func (l *loader) dynamicReferences(n *Node) {
 	n.Dynamic = &DynamicRef{Target: target}
 	if keyword == "$recursiveRef" {
 		n.Dynamic.Recursive = true
-		n.Dynamic.Fixed = !(target.Value == target.resource.root && target.resource.recursive)
+		n.Dynamic.Fixed = target.Value != target.resource.root || !target.resource.recursive
 	} else {
 		_, a, _ := l.find(v.Text, n.resource)
 		n.Dynamic.Fixed = !a.dynamic

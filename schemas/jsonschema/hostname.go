@@ -103,7 +103,7 @@ func inContext(label []rune) bool {
 			return false
 		}
 		switch {
-		case r == 0xB7 && !(near(i-1, 'l') && near(i+1, 'l')),
+		case r == 0xB7 && (!near(i-1, 'l') || !near(i+1, 'l')),
 			r == 0x375 && !script(i+1, unicode.Greek),
 			(r == 0x5F3 || r == 0x5F4) && !script(i-1, unicode.Hebrew),
 			r == 0x640, r == 0x7FA, r == 0x302E, r == 0x302F, r >= 0x3031 && r <= 0x3035, r == 0x303B:
@@ -118,5 +118,5 @@ func inContext(label []rune) bool {
 			kana = true
 		}
 	}
-	return !(arabic && extended) && (!dot || kana)
+	return (!arabic || !extended) && (!dot || kana)
 }

@@ -267,6 +267,7 @@ func appendCanonical(dst []byte, v *jsontext.Value) []byte {
 			dst = append(appendCanonical(dst, m.Value), ',')
 		}
 		return append(dst, '}')
+	default:
+		return v.Append(dst, false)
 	}
-	return v.Append(dst, false)
 }

@@ -111,6 +111,7 @@ func native(v *jsontext.Value) any {
 			out[v.Members[i].Name] = native(v.Members[i].Value)
 		}
 		return out
+	default:
+		return nil
 	}
-	return nil
 }

@@ -130,7 +130,7 @@ func (g generator) schema(depth int, modern bool) string {
 	for range 1 + g.IntN(4) {
 		member := words[g.IntN(len(words))]()
 		name, _, _ := strings.Cut(member, ":")
-		if !seen[name] && !(seen[`"contains"`] && strings.Contains(member, "Contains")) {
+		if !seen[name] && (!seen[`"contains"`] || !strings.Contains(member, "Contains")) {
 			seen[name] = true
 			members = append(members, member)
 		}

@@ -42,8 +42,10 @@ func parseReferring(text string, mode schemas.Mode, texts map[string]string, nam
 func TestCanonical(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, canonical, normalized string }{
-		{"order and digits", "{ \"type\": \"object\",\n \"properties\": { \"b\": {\"type\":\"number\",\"minimum\":1.50}, \"a\": {} } }",
-			`{"type":"object","properties":{"b":{"type":"number","minimum":1.50},"a":{}}}`, `{"properties":{"a":{},"b":{"minimum":1.50,"type":"number"}},"type":"object"}`},
+		{
+			"order and digits", "{ \"type\": \"object\",\n \"properties\": { \"b\": {\"type\":\"number\",\"minimum\":1.50}, \"a\": {} } }",
+			`{"type":"object","properties":{"b":{"type":"number","minimum":1.50},"a":{}}}`, `{"properties":{"a":{},"b":{"minimum":1.50,"type":"number"}},"type":"object"}`,
+		},
 		{"a repeated member", `{"title":"a","type":"string","title":"b"}`, `{"title":"b","type":"string"}`, `{"title":"b","type":"string"}`},
 		{"arrays keep their order", `{"enum":["b","a",{"y":1,"x":2}]}`, `{"enum":["b","a",{"y":1,"x":2}]}`, `{"enum":["b","a",{"x":2,"y":1}]}`},
 		{"boolean", " true ", "true", "true"},
@@ -152,12 +154,18 @@ func TestParseErrors(t *testing.T) {
 		{"not JSON", `{"type":`, []string{": the text ends"}},
 		{"a string", `"string"`, []string{": a JSON Schema is an object"}},
 		{"$schema", `{"$schema":1}`, []string{"/$schema: $schema is not a string"}},
-		{"all errors at once", `{"minLength":-1,"properties":{"a":{"type":"txt"},"b":{"maximum":"1"}}}`,
-			[]string{"/minLength: below 0", "/properties/a/type: none of the 2 alternatives", "/properties/b/maximum: a string, not number"}},
-		{"shapes, references and patterns together", `{"title":1,"properties":{"a":{"$ref":"x.json"},"b":{"pattern":"("},"c":5}}`,
-			[]string{"/title: an integer, not string", "/properties/a/$ref: does not resolve", "/properties/b/pattern: a group is not closed", "/properties/c: an integer, not boolean or object"}},
-		{"references, all", `{"properties":{"a":{"$ref":"x.json"},"b":{"$ref":"#/definitions/y"},"c":{"$ref":"#z"}}}`,
-			[]string{"/properties/a/$ref: nothing is known under this name", "/properties/b/$ref: there is nothing at", "/properties/c/$ref: no schema there has the anchor"}},
+		{
+			"all errors at once", `{"minLength":-1,"properties":{"a":{"type":"txt"},"b":{"maximum":"1"}}}`,
+			[]string{"/minLength: below 0", "/properties/a/type: none of the 2 alternatives", "/properties/b/maximum: a string, not number"},
+		},
+		{
+			"shapes, references and patterns together", `{"title":1,"properties":{"a":{"$ref":"x.json"},"b":{"pattern":"("},"c":5}}`,
+			[]string{"/title: an integer, not string", "/properties/a/$ref: does not resolve", "/properties/b/pattern: a group is not closed", "/properties/c: an integer, not boolean or object"},
+		},
+		{
+			"references, all", `{"properties":{"a":{"$ref":"x.json"},"b":{"$ref":"#/definitions/y"},"c":{"$ref":"#z"}}}`,
+			[]string{"/properties/a/$ref: nothing is known under this name", "/properties/b/$ref: there is nothing at", "/properties/c/$ref: no schema there has the anchor"},
+		},
 		{"remote", `{"$ref":"https://ex.test/a"}`, []string{"/$ref: does not resolve"}},
 		{"a pointer to what is no schema", `{"$ref":"#/title","title":"t"}`, []string{"/$ref: no schema"}},
 		{"a loop", `{"anyOf":[{"$ref":"#"}]}`, []string{"/anyOf/0: refers back to itself"}},
@@ -295,10 +303,12 @@ func TestNamesAndOutline(t *testing.T) {
 		{"a.schema.json", `{"title":"T"}`, schemas.Outline{Schema: true}},
 		{"a.json", `[1]`, schemas.Outline{}},
 		{"a.json", `{"$schema":"http://json-schema.org/draft-04/schema#","id":"a"}`, schemas.Outline{Schema: true, Names: []string{"a"}}},
-		{"a.json", `{"$schema":"http://json-schema.org/draft-07/schema#","$id":"http://ex.test/x/a.json","properties":{
+		{
+			"a.json", `{"$schema":"http://json-schema.org/draft-07/schema#","$id":"http://ex.test/x/a.json","properties":{
 			"a":{"$ref":"b.json#/definitions/t"},"b":{"$ref":"#/definitions/t"},"c":{"$ref":"../c.json"},"d":{"$ref":"b.json"},
 			"e":{"$ref":"http://json-schema.org/draft-07/schema"},"f":{"$ref":"t"},"g":{"const":{"$ref":"no.json"}}},"definitions":{"t":{"$id":"t"}}}`,
-			schemas.Outline{Schema: true, Names: []string{"http://ex.test/x/a.json"}, Needs: []string{"http://ex.test/x/b.json", "http://ex.test/c.json"}}},
+			schemas.Outline{Schema: true, Names: []string{"http://ex.test/x/a.json"}, Needs: []string{"http://ex.test/x/b.json", "http://ex.test/c.json"}},
+		},
 		{"a.schema.json", `{"properties":{"a":{"$ref":"dir/b.json"}}}`, schemas.Outline{Schema: true, Needs: []string{"dir/b.json"}}},
 	} {
 		got, err := jsonschema.Format.Outline(c.path, c.text, schemas.Limits{})

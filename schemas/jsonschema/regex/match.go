@@ -130,8 +130,9 @@ func (n *node) compile(back bool) matcher {
 		return n.look()
 	case opBack:
 		return n.reference(back)
+	default: // opEmpty
+		return func(m *machine, i int, k func(int) bool) bool { return m.spend() && k(i) }
 	}
-	return func(m *machine, i int, k func(int) bool) bool { return m.spend() && k(i) }
 }
 
 func (n *node) sequence(back bool) matcher {

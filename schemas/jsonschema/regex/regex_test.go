@@ -158,8 +158,19 @@ func TestBudget(t *testing.T) {
 // asks of every other that it ends.
 func FuzzPattern(f *testing.F) {
 	for _, seed := range [][2]string{
-		{`^a+b*$`, "aab"}, {`(a|b)*c`, "abc"}, {`[^a-c]{2,3}`, "xyz"}, {`\d\w\s`, "1a "}, {`(?=a)b`, "ab"}, {`(a)\1`, "aa"},
-		{`\bx\B`, "xy"}, {`(?i)ab`, "AB"}, {`a*?b`, "aab"}, {`(?:a*)*b`, "aa"}, {`\p{Lu}`, "É"}, {`(?<n>x)\k<n>`, "xx"}, {`(?<=a|bc)d`, "bcd"},
+		{`^a+b*$`, "aab"},
+		{`(a|b)*c`, "abc"},
+		{`[^a-c]{2,3}`, "xyz"},
+		{`\d\w\s`, "1a "},
+		{`(?=a)b`, "ab"},
+		{`(a)\1`, "aa"},
+		{`\bx\B`, "xy"},
+		{`(?i)ab`, "AB"},
+		{`a*?b`, "aab"},
+		{`(?:a*)*b`, "aa"},
+		{`\p{Lu}`, "É"},
+		{`(?<n>x)\k<n>`, "xx"},
+		{`(?<=a|bc)d`, "bcd"},
 	} {
 		f.Add(seed[0], seed[1])
 	}

@@ -142,6 +142,7 @@ func (n *node) weigh(most int) (int, bool) {
 			size += (len(t.table.R16) + len(t.table.R32)) / 8
 		}
 		size += len(n.set.ranges) / 16
+	default: // its parts are weighed below
 	}
 	for _, sub := range n.subs {
 		s, ok := sub.weigh(most)
@@ -224,6 +225,7 @@ func (n *node) write(b *strings.Builder) {
 		} else {
 			b.WriteString(`\b`)
 		}
+	default: // weigh has refused lookaround and back references
 	}
 }
 

@@ -58,15 +58,7 @@ func (a *app) versionCommand() *cobra.Command {
 			b := readBuild()
 			switch format {
 			case "text":
-				_, _ = fmt.Fprintf(a.out, "cartorio %s\n", b.Version)
-				if b.Commit != "" {
-					_, _ = fmt.Fprintf(a.out, "commit   %s\n", b.Commit)
-				}
-				_, _ = fmt.Fprintf(a.out, "go       %s %s\n", b.Go, b.System)
-				for _, m := range b.Modules {
-					_, _ = fmt.Fprintf(a.out, "module   %s %s\n", m.Path, m.Version)
-				}
-				return nil
+				return a.write("", func(w io.Writer, _ bool) error { return b.print(w) })
 			case "json":
 				return a.write("", func(w io.Writer, _ bool) error { return writeJSON(w, b) })
 			}
@@ -75,4 +67,18 @@ func (a *app) versionCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
 	return cmd
+}
+
+func (b build) print(w io.Writer) error {
+	var t strings.Builder
+	fmt.Fprintf(&t, "cartorio %s\n", b.Version)
+	if b.Commit != "" {
+		fmt.Fprintf(&t, "commit   %s\n", b.Commit)
+	}
+	fmt.Fprintf(&t, "go       %s %s\n", b.Go, b.System)
+	for _, m := range b.Modules {
+		fmt.Fprintf(&t, "module   %s %s\n", m.Path, m.Version)
+	}
+	_, err := io.WriteString(w, t.String())
+	return err
 }

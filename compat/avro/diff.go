@@ -20,6 +20,7 @@ type differ struct {
 	changes   []compat.Change
 	hurts     []hurt // beside changes
 	steps     []step
+	shown     [2]int // bytes of witnesses so far
 }
 
 // visit is a pair of definitions and the directions in which one is read with

@@ -40,6 +40,10 @@ const (
 	oldReadsNew = 1
 )
 
+// mostShown is how many bytes of witnesses one direction of a pair shows; wide
+// records with many breaks would repeat themselves past any reader's patience.
+const mostShown = 1 << 18
+
 // prove gives the changes that hurt in a direction their witnesses, and answers
 // the whole pair's outcome: no break without a witness.
 func (d *differ) prove(whole compat.Outcome, direction int) compat.Outcome {
@@ -85,6 +89,9 @@ func (d *differ) witness(h hurt, direction int, expected compat.Kind) (*compat.W
 	if direction == oldReadsNew {
 		writer, reader, finite = d.next, d.old, d.byOld.finite
 	}
+	if d.shown[direction] > mostShown {
+		return nil, compat.Unhurt
+	}
 	b := datum{finite: finite}
 	b.at(writer.Root(), h.step[direction].indexes(direction == newReadsOld), h.pick[direction])
 	if b.failed || !h.reached[direction] || !d.meter.Spend(len(b.bytes)) {
@@ -125,5 +132,6 @@ func (d *differ) witness(h hurt, direction int, expected compat.Kind) (*compat.W
 		return nil, compat.Unhurt
 	}
 	w.JSON = string(json)
+	d.shown[direction] += len(json)
 	return w, kind
 }

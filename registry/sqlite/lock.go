@@ -17,15 +17,9 @@ var errLocked = errors.New("another process has it")
 //
 // Errors: one that names the file when another process has it.
 func own(path string) (*os.File, error) {
-	f, err := os.OpenFile(path+lockSuffix, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
+	f, err := lockFile(path + lockSuffix)
+	if errors.Is(err, errLocked) {
+		return nil, fmt.Errorf("the database is in use by another process, which holds %s%s: stop it, or choose another path", path, lockSuffix)
 	}
-	if err := lockFile(f); err != nil {
-		if errors.Is(err, errLocked) {
-			err = fmt.Errorf("the database is in use by another process, which holds %s%s: stop it, or choose another path", path, lockSuffix)
-		}
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return f, err
 }

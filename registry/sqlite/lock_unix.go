@@ -8,12 +8,18 @@ import (
 	"syscall"
 )
 
-// lockFile takes the lock of a file for as long as it is open; the system gives
-// it back when the process dies, however it dies.
-func lockFile(f *os.File) error {
-	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return errLocked
+// lockFile opens a file that nobody else has locked and locks it for as long as
+// it is open; the system gives it back when the process dies, however it dies.
+func lockFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			err = errLocked
+		}
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }

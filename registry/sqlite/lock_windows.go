@@ -3,17 +3,25 @@ package sqlite
 import (
 	"errors"
 	"os"
-
-	"golang.org/x/sys/windows"
+	"syscall"
 )
 
-// lockFile takes the lock of a file for as long as it is open; the system gives
-// it back when the process dies, however it dies.
-func lockFile(f *os.File) error {
-	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
-	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{})
-	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
-		return errLocked
+// lockFile opens a file that nobody else has open and shares it with nobody for
+// as long as it is open; the system gives it back when the process dies, however
+// it dies.
+func lockFile(path string) (*os.File, error) {
+	const sharingViolation = syscall.Errno(32)
+	name, err := syscall.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	const shareWithNobody = 0
+	h, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, shareWithNobody, nil, syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)
+	if errors.Is(err, sharingViolation) {
+		return nil, errLocked
+	}
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(h), path), nil
 }

@@ -15,15 +15,17 @@ import (
 // come more than once: the last scalar wins, messages merge, a oneof keeps its
 // last member.
 type node struct {
-	m       *message
-	entries []*entry
-	byField map[*field]*entry // once there are many entries
+	m           *message
+	first, last *entry
+	entries     int
+	byField     map[*field]*entry // once there are many entries
 }
 
 // entry is one field of a node. Of the members that hold values, only those of
 // the field's kind are used.
 type entry struct {
 	f    *field
+	next *entry // in order of first appearance
 	num  uint64 // scalar: see number
 	raw  []byte // string, bytes
 	msg  *node
@@ -36,7 +38,7 @@ func (n *node) get(f *field) *entry {
 	if n.byField != nil {
 		return n.byField[f]
 	}
-	for _, e := range n.entries {
+	for e := n.first; e != nil; e = e.next {
 		if e.f == f {
 			return e
 		}
@@ -44,32 +46,77 @@ func (n *node) get(f *field) *entry {
 	return nil
 }
 
-func (n *node) ensure(f *field) *entry {
+// drop takes away the member of a oneof that another one replaces.
+func (n *node) drop(oneof int16) {
+	var before *entry
+	for e := n.first; e != nil; before, e = e, e.next {
+		if e.f.oneof != oneof {
+			continue
+		}
+		if before == nil {
+			n.first = e.next
+		} else {
+			before.next = e.next
+		}
+		if n.last == e {
+			n.last = before
+		}
+		n.entries--
+		delete(n.byField, e.f)
+		return
+	}
+}
+
+// ensure is the entry of f in n, made if need be.
+func (d *decoder) ensure(n *node, f *field) *entry {
 	if e := n.get(f); e != nil {
 		return e
 	}
 	if f.oneof >= 0 {
-		for i, e := range n.entries {
-			if e.f.oneof == f.oneof && !e.f.desc.IsExtension() {
-				n.entries = append(n.entries[:i], n.entries[i+1:]...)
-				delete(n.byField, e.f)
-				break
-			}
-		}
+		n.drop(f.oneof)
 	}
-	e := &entry{f: f}
-	n.entries = append(n.entries, e)
+	e := d.newEntry(f)
+	if n.last == nil {
+		n.first = e
+	} else {
+		n.last.next = e
+	}
+	n.last = e
+	n.entries++
 	const many = 16
 	switch {
 	case n.byField != nil:
 		n.byField[f] = e
-	case len(n.entries) > many:
+	case n.entries > many:
 		n.byField = map[*field]*entry{}
-		for _, e := range n.entries {
+		for e := n.first; e != nil; e = e.next {
 			n.byField[e.f] = e
 		}
 	}
 	return e
+}
+
+// newEntry and newNode take from blocks that grow, since a payload needs many.
+func (d *decoder) newEntry(f *field) *entry {
+	if len(d.freeEntries) == 0 {
+		d.freeEntries = make([]entry, min(256, 8+d.made))
+	}
+	e := &d.freeEntries[0]
+	d.freeEntries = d.freeEntries[1:]
+	d.made++
+	e.f = f
+	return e
+}
+
+func (d *decoder) newNode(m *message) *node {
+	if len(d.freeNodes) == 0 {
+		d.freeNodes = make([]node, min(256, 4+d.made))
+	}
+	n := &d.freeNodes[0]
+	d.freeNodes = d.freeNodes[1:]
+	d.made++
+	n.m = m
+	return n
 }
 
 // count is how many elements a repeated entry has.
@@ -97,6 +144,10 @@ type decoder struct {
 	// of closed enums, fields in another wire type.
 	losses []schemas.Loss
 	broken bool // the bytes make no sense from here on
+
+	freeEntries []entry
+	freeNodes   []node
+	made        int
 }
 
 // maxNodes bounds the values that one payload may hold, each costing far more
@@ -287,7 +338,7 @@ func (d *decoder) element(n *node, f *field, i, end, depth int) int {
 		return no
 	}
 	raw := d.b[from:stop]
-	e := n.ensure(f)
+	e := d.ensure(n, f)
 	index := -1
 	if f.repeated {
 		index = len(e.raws)
@@ -316,15 +367,15 @@ func (d *decoder) sub(n *node, f *field) *node {
 	if !d.spend(0) {
 		return nil
 	}
-	e := n.ensure(f)
+	e := d.ensure(n, f)
 	if f.repeated {
-		sub := &node{m: f.sub}
+		sub := d.newNode(f.sub)
 		d.push(f, len(e.msgs))
 		e.msgs = append(e.msgs, sub)
 		return sub
 	}
 	if e.msg == nil {
-		e.msg = &node{m: f.sub}
+		e.msg = d.newNode(f.sub)
 	}
 	d.push(f, -1)
 	return e.msg
@@ -388,7 +439,7 @@ func (d *decoder) scalar(n *node, f *field, v uint64) {
 		d.pop()
 		return
 	}
-	e := n.ensure(f)
+	e := d.ensure(n, f)
 	if f.repeated {
 		e.nums = append(e.nums, v)
 	} else {
@@ -455,7 +506,7 @@ func (d *decoder) required(n *node) {
 			d.pop()
 		}
 	}
-	for _, e := range n.entries {
+	for e := n.first; e != nil; e = e.next {
 		if e.msg != nil {
 			d.push(e.f, -1)
 			d.required(e.msg)

@@ -36,7 +36,7 @@ func addTexts(f *testing.F) {
 func FuzzParse(f *testing.F) {
 	addTexts(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		if len(text) > 4096 {
+		if len(text) > 1<<14 {
 			t.Skip()
 		}
 		source := schemas.Source{Type: schemas.Protobuf, Text: text}
@@ -59,7 +59,7 @@ func FuzzParse(f *testing.F) {
 func FuzzCanonical(f *testing.F) {
 	addTexts(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		if len(text) > 4096 {
+		if len(text) > 1<<14 {
 			t.Skip()
 		}
 		s, err := protobuf.Parse(t.Context(), schemas.Source{Type: schemas.Protobuf, Text: text}, nil, schemas.ParseOptions{})

@@ -32,7 +32,7 @@ func (c *comparer) lose(kind schemas.LossKind, at *field, in *tables, format str
 // found there.
 func (c *comparer) messages(w, r *node) {
 	p := c.plans.pair(w.m, r.m)
-	for _, e := range w.entries {
+	for e := w.first; e != nil; e = e.next {
 		if len(c.list) >= mostLosses {
 			return
 		}
@@ -76,7 +76,7 @@ func (e *entry) says() bool {
 
 func why(e *entry, to *field, r *node) string {
 	if to.oneof >= 0 {
-		for _, other := range r.entries {
+		for other := r.first; other != nil; other = other.next {
 			if other.f.oneof == to.oneof {
 				return fmt.Sprintf("%s of the same oneof came later", other.f.name)
 			}
@@ -296,8 +296,8 @@ func scalarText(f *field, v uint64) string {
 // value builds what the reader sees, as ReadOptions.Value wants it: members by
 // JSON key, enum values by name where they have one.
 func (n *node) value() map[string]any {
-	out := make(map[string]any, len(n.entries))
-	for _, e := range n.entries {
+	out := make(map[string]any, n.entries)
+	for e := n.first; e != nil; e = e.next {
 		switch {
 		case e.f.isMap:
 			m := make(map[string]any, len(e.msgs))

@@ -27,13 +27,11 @@ func (s *Schema) Reads(writer schemas.Schema, payload schemas.Payload, options s
 	if !ok {
 		return refused(schemas.Unreadable, "format", "the writer's schema is not Protobuf")
 	}
-	for _, side := range []struct {
-		schema *Schema
-		name   string
-	}{{w, "writer"}, {s, "reader"}} {
-		if side.schema.problem != nil {
-			return refused(schemas.Unreadable, "schema", fmt.Sprintf("the %s's schema does not compile: %v", side.name, side.schema.problem))
-		}
+	if w.problem != nil {
+		return refused(schemas.Unreadable, "schema", fmt.Sprintf("the writer's schema does not compile: %v", w.problem))
+	}
+	if s.problem != nil {
+		return refused(schemas.Unreadable, "schema", fmt.Sprintf("the reader's schema does not compile: %v", s.problem))
 	}
 	if len(payload.Bytes) > o.Bytes {
 		return refused(schemas.TooLarge, "size", fmt.Sprintf("the payload has %d bytes, %d are allowed", len(payload.Bytes), o.Bytes))

@@ -336,6 +336,10 @@ func (p *port) labels(a, b *fieldType, old, next protobuf.Label, from, to schema
 	p.add(kind, from, to, old.String()+" → "+next.String())
 }
 
+// mostRepeated bounds the list: the peer repeats what it found in an imported
+// message for each field of that type, which doubles at every import on the way.
+const mostRepeated = 10_000
+
 // named compares message types: by name, then by content unless both are local
 // or come from one version.
 //
@@ -359,7 +363,7 @@ func (p *port) named(a, b *fieldType, from, to schemas.Place) {
 	if !slices.ContainsFunc(found, func(d compat.Difference) bool { return !d.Compatible }) {
 		return
 	}
-	if p.meter.Spend(len(found)) {
+	if len(p.list)+len(found) <= mostRepeated {
 		p.list = append(p.list, found...)
 	}
 	p.add(namedTypeChanged, from, to, change)

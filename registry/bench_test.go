@@ -24,7 +24,7 @@ func syncRate(b *testing.B, dir string) float64 {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // it is thrown away
+	defer f.Close()
 	block := make([]byte, 4<<10)
 	began, n := time.Now(), 0
 	for ; time.Since(began) < 500*time.Millisecond; n++ {

@@ -62,7 +62,6 @@ type decision struct {
 	build func(*batch) error
 
 	actor, request string
-	now            time.Time
 }
 
 // decide begins a decision on s as it stands.

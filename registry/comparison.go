@@ -66,7 +66,7 @@ func (r *Registry) compareWith(ctx context.Context, name schemas.Subject, next s
 		for i := range report.Compared {
 			report.Compared[i].Old.Schema = nil // what has passed need not stay parsed
 		}
-		more := compat.Check(q)
+		more := r.check(q)
 		more.Compared = append(report.Compared, more.Compared...)
 		more.Risks += report.Risks
 		if report = more; !report.Compatible {
@@ -74,4 +74,10 @@ func (r *Registry) compareWith(ctx context.Context, name schemas.Subject, next s
 		}
 	}
 	return report, nil
+}
+
+// check compares on a processor of its own.
+func (r *Registry) check(q compat.Question) compat.Report {
+	defer r.work()()
+	return compat.Check(q)
 }

@@ -254,7 +254,7 @@ func TestCancelledClientsAndClose(t *testing.T) {
 		t.Errorf("a second Close: %v", err)
 	}
 	r = open()
-	defer r.Close() //nolint:errcheck // it was only read
+	defer r.Close()
 	for name, want := range acknowledged {
 		got, err := r.Version(t.Context(), want.Subject, want.Version, false)
 		if err != nil || got.ID != want.ID || got.Source.Text != want.Source.Text {

@@ -140,37 +140,52 @@ func (r *Registry) form(ctx context.Context, s schemas.Source, how reading) (*fo
 	return got.(*form), nil
 }
 
-func (r *Registry) parse(ctx context.Context, s schemas.Source, how reading) (f *form, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			f, err = nil, &Error{Code: CodeInternal, Text: "parse the schema", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
-		}
-	}()
-	format, ok := r.format(s.Type)
-	if !ok {
-		return nil, &Error{Code: CodeSchemaInvalid, Text: fmt.Sprintf("schema type %q is none of %q", s.Type, r.Types())}
-	}
-	schema, err := format.Parse(ctx, s, r.resolver(), schemas.ParseOptions{Mode: how.mode, From: how.in, Limits: r.limits})
+// parse reads a source and, where it is wanted, its normalized text.
+func (r *Registry) parse(ctx context.Context, s schemas.Source, how reading) (*form, error) {
+	schema, err := r.schema(ctx, s, how)
 	if err != nil {
-		return nil, parseError(err)
+		return nil, err
 	}
-	f = &form{schema: schema, source: schemas.Source{Type: s.Type, Text: schema.Canonical(), References: s.References}}
+	f := &form{schema: schema, source: schemas.Source{Type: s.Type, Text: schema.Canonical(), References: s.References}}
 	if how.normalize {
 		// From here on the normalized text is the schema: it is what later
 		// texts are equivalent to.
-		text, references := schema.Normalized()
-		f.source.Text, f.source.References = text, references
-		if text != s.Text || len(references) != len(s.References) {
-			again, err := r.form(ctx, f.source, reading{mode: schemas.Stored, in: how.in})
-			if err != nil {
+		f.source.Text, f.source.References = schema.Normalized()
+		if f.source.Text != s.Text {
+			if f.schema, err = r.schema(ctx, f.source, reading{mode: schemas.Stored, in: how.in}); err != nil {
 				return nil, &Error{Code: CodeInternal, Text: "parse the schema's normalized text", Err: err}
 			}
-			f.schema = again.schema
 		}
 	}
 	f.hash = HashOf(f.source.Text)
 	f.guid = schemas.GUIDOf(f.source.Text, f.source.References, nil, nil)
 	return f, nil
+}
+
+// schema asks the format. Only so many texts are read at once as there are
+// processors: more would be no faster, and each may need much memory.
+func (r *Registry) schema(ctx context.Context, s schemas.Source, how reading) (schema schemas.Schema, err error) {
+	format, ok := r.format(s.Type)
+	if !ok {
+		return nil, &Error{Code: CodeSchemaInvalid, Text: fmt.Sprintf("schema type %q is none of %q", s.Type, r.Types())}
+	}
+	defer r.work()()
+	defer func() {
+		if p := recover(); p != nil {
+			schema, err = nil, &Error{Code: CodeInternal, Text: "parse the schema", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+		}
+	}()
+	schema, err = format.Parse(ctx, s, r.resolver(), schemas.ParseOptions{Mode: how.mode, From: how.in, Limits: r.limits})
+	if err != nil {
+		return nil, parseError(err)
+	}
+	return schema, nil
+}
+
+// work waits for a processor and answers how to give it back.
+func (r *Registry) work() (done func()) {
+	r.working <- struct{}{}
+	return func() { <-r.working }
 }
 
 func (r *Registry) format(t schemas.Type) (schemas.Format, bool) {

@@ -145,7 +145,7 @@ func survived(t *testing.T, path string, all []acknowledged) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close() //nolint:errcheck // it is only read
+	defer r.Close()
 	for _, a := range all {
 		name := schemas.Subject{Context: schemas.DefaultContext, Name: a.subject}
 		got, err := r.Version(t.Context(), name, schemas.Version(a.version), false)

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -51,6 +52,7 @@ type Registry struct {
 	log      *slog.Logger
 	forms    *forms
 	turns    turns
+	working  chan struct{} // one token for each text that is read or pair that is compared
 
 	mu       sync.RWMutex // guards state; only the committer writes it
 	state    *State
@@ -82,7 +84,7 @@ func Open(ctx context.Context, j Journal, o Options) (*Registry, error) {
 	r := &Registry{
 		journal: j, formats: o.Formats, checkers: o.Checkers, limits: o.Limits.OrDefault(), budget: o.Budget,
 		now: o.Now, log: o.Log, life: life, end: end,
-		proposals: make(chan *proposal, mostInBatch), committed: make(chan struct{}),
+		working: make(chan struct{}, runtime.GOMAXPROCS(0)), proposals: make(chan *proposal, mostInBatch), committed: make(chan struct{}),
 	}
 	if r.now == nil {
 		r.now = time.Now

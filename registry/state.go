@@ -269,10 +269,10 @@ func (s *State) spaces() []*namespace {
 		list = append(list, n)
 	}
 	slices.SortFunc(list, func(a, b *namespace) int {
-		switch schemas.DefaultContext {
-		case a.name:
+		if a.name == schemas.DefaultContext {
 			return -1
-		case b.name:
+		}
+		if b.name == schemas.DefaultContext {
 			return 1
 		}
 		return compareText(string(a.name), string(b.name))

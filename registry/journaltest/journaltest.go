@@ -398,7 +398,7 @@ func follow(t *testing.T, j registry.Journal) {
 		break
 	}
 	cancel()
-	for range grown { //nolint:revive // until it is closed
+	for range grown { // until it is closed
 	}
 }
 

@@ -15,7 +15,7 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close() //nolint:errcheck // the appends tell
+	defer j.Close()
 	limit := func(pages string) {
 		if _, err := j.db.ExecContext(t.Context(), "PRAGMA max_page_count = "+pages); err != nil {
 			t.Fatal(err)
@@ -43,7 +43,7 @@ func TestReadOnlyDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close() //nolint:errcheck // it is in memory
+	defer j.Close()
 	if _, err := j.db.ExecContext(t.Context(), "PRAGMA query_only = ON"); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestMigrationsAreNumbered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close() //nolint:errcheck // it is in memory
+	defer j.Close()
 	var version, id int
 	if err := j.db.QueryRowContext(t.Context(), "PRAGMA user_version").Scan(&version); err != nil {
 		t.Fatal(err)

@@ -33,19 +33,20 @@ func (j *Journal) append(ctx context.Context, after registry.Revision, batch reg
 			_ = tx.Rollback()
 		}
 	}()
+	//nolint:sqlclosecheck // the statements of a transaction end with it
 	if err := tx.StmtContext(ctx, j.end).QueryRowContext(ctx).Scan(&end); err != nil {
 		return 0, err
 	}
 	if end != after {
 		return 0, registry.ErrMoved
 	}
-	erase := tx.StmtContext(ctx, j.erase)
+	erase := tx.StmtContext(ctx, j.erase) //nolint:sqlclosecheck // as above
 	for _, h := range batch.Erase {
 		if _, err := erase.ExecContext(ctx, h[:]); err != nil {
 			return 0, err
 		}
 	}
-	addText := tx.StmtContext(ctx, j.addText)
+	addText := tx.StmtContext(ctx, j.addText) //nolint:sqlclosecheck // as above
 	for _, t := range batch.Texts {
 		if _, err := addText.ExecContext(ctx, t.Hash[:], t.Text); err != nil {
 			return 0, err

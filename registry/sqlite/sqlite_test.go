@@ -109,7 +109,7 @@ func TestOneProcessOwnsAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close() //nolint:errcheck // it ends the holder, should the test fail
+	defer in.Close()
 	if err := holder.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestFilesThatAreNotOurs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer db.Close() //nolint:errcheck // the statements tell
+		defer db.Close()
 		for _, s := range statements {
 			if _, err := db.ExecContext(t.Context(), s); err != nil {
 				t.Fatal(err)
@@ -260,7 +260,7 @@ func TestOthersMayReadBeside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // it only reads
+	defer db.Close()
 	var n int
 	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM events").Scan(&n); err != nil || n != 1 {
 		t.Errorf("another reader sees %d events, %v", n, err)

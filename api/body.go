@@ -117,37 +117,23 @@ func (v value) object(fields map[string]func(value) error) error {
 	if v.raw[0] != '{' {
 		return v.wrong("an object")
 	}
-	d := json.NewDecoder(bytes.NewReader(v.raw))
-	if _, err := d.Token(); err != nil {
-		return v.wrong("an object")
-	}
 	// A repeated member counts by its last value, so none is read before all
 	// were seen.
 	last := map[string]value{}
 	order := []string{}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return v.wrong("an object")
+	v.walk(func(name string, one value) bool {
+		if fields[name] == nil {
+			return true
 		}
-		key, _ := name.(string)
-		if fields[key] == nil {
-			if err := d.Decode(&unread{}); err != nil {
-				return v.wrong("an object")
-			}
-			continue
+		if _, again := last[name]; !again {
+			order = append(order, name)
 		}
-		var raw json.RawMessage
-		if err := d.Decode(&raw); err != nil {
-			return v.wrong("an object")
-		}
-		if _, again := last[key]; !again {
-			order = append(order, key)
-		}
-		last[key] = value{raw, v.at.Append(key)}
-	}
-	for _, key := range order {
-		if err := fields[key](last[key]); err != nil {
+		one.at = v.at.Append(name)
+		last[name] = one
+		return true
+	})
+	for _, name := range order {
+		if err := fields[name](last[name]); err != nil {
 			return err
 		}
 	}
@@ -155,30 +141,100 @@ func (v value) object(fields map[string]func(value) error) error {
 }
 
 // each gives v's items to item, at most so many; null has none.
-func (v value) each(most int, item func(value) error) error {
+func (v value) each(most int, item func(value) error) (err error) {
 	if v.null() {
 		return nil
 	}
 	if v.raw[0] != '[' {
 		return v.wrong("an array")
 	}
-	d := json.NewDecoder(bytes.NewReader(v.raw))
-	if _, err := d.Token(); err != nil {
-		return v.wrong("an array")
-	}
-	for i := 0; d.More(); i++ {
+	i := 0
+	v.walk(func(_ string, one value) bool {
 		if i == most {
-			return coded(42201, "the member %s has more than %d items", v.at, most)
+			err = coded(42201, "the member %s has more than %d items", v.at, most)
+			return false
 		}
-		var raw json.RawMessage
-		if err := d.Decode(&raw); err != nil {
-			return v.wrong("an array")
+		one.at = v.at.Append(strconv.Itoa(i))
+		i++
+		err = item(one)
+		return err == nil
+	})
+	return err
+}
+
+// walk goes over the members of an object or the items of an array, whose names
+// are empty, until visit says no. It copies nothing. v is known to be JSON, so
+// only its structure matters.
+func (v value) walk(visit func(name string, one value) bool) {
+	b := v.raw
+	for i := 1; ; {
+		i = blank(b, i)
+		if b[i] == ',' {
+			i = blank(b, i+1)
 		}
-		if err := item(value{raw, v.at.Append(strconv.Itoa(i))}); err != nil {
-			return err
+		if b[i] == '}' || b[i] == ']' {
+			return
+		}
+		name := ""
+		if b[0] == '{' {
+			end := past(b, i)
+			name = spelled(b[i:end])
+			i = blank(b, blank(b, end)+1) // behind the colon
+		}
+		end := past(b, i)
+		if !visit(name, value{raw: b[i:end]}) {
+			return
+		}
+		i = end
+	}
+}
+
+// spelled is the name that a JSON string spells.
+func spelled(quoted []byte) string {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1])
+	}
+	var s string
+	_ = json.Unmarshal(quoted, &s) // it is a string
+	return s
+}
+
+// blank is the first byte from i on that is no white space.
+func blank(b []byte, i int) int {
+	for b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n' {
+		i++
+	}
+	return i
+}
+
+// past is the end of the value that begins at i.
+func past(b []byte, i int) int {
+	for depth := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			for i++; b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 0 {
+				return i + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			} else if depth < 0 {
+				return i // behind a number or a word
+			}
+		case ',', ' ', '\t', '\r', '\n', ':':
+			if depth == 0 {
+				return i
+			}
 		}
 	}
-	return nil
+	return i
 }
 
 // says tells whether v says anything: null, "", false, [] and objects of nothing
@@ -198,16 +254,12 @@ func (v value) saysWithin(levels int) bool {
 		if levels == 0 {
 			return string(bytes.Map(dropSpace, v.raw)) != "{}"
 		}
-		d := json.NewDecoder(bytes.NewReader(v.raw))
-		_, _ = d.Token()
-		for d.More() {
-			_, _ = d.Token()
-			var raw json.RawMessage
-			if d.Decode(&raw) != nil || (value{raw: raw}).saysWithin(levels-1) {
-				return true
-			}
-		}
-		return false
+		says := false
+		v.walk(func(_ string, one value) bool {
+			says = one.saysWithin(levels - 1)
+			return !says
+		})
+		return says
 	}
 	return true
 }

@@ -1,10 +1,12 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -98,31 +100,38 @@ func (a answer) member(t testing.TB, name string) any {
 	return o[name]
 }
 
-// do sends a request. A body that is no string is sent as JSON; nil is none.
+// do sends a request and judges the answer. A body that is no string is sent as
+// JSON; nil is none.
 func (c *client) do(method, path string, body any) answer {
 	c.t.Helper()
-	var r *http.Request
+	c.route = nil
+	a := c.send(method, path, body)
+	c.judge(method, path, &a)
+	return a
+}
+
+// send only sends; many callers may at once.
+func (c *client) send(method, path string, body any) answer {
+	c.t.Helper()
+	var in io.Reader
 	switch b := body.(type) {
 	case nil:
-		r = httptest.NewRequestWithContext(context.Background(), method, path, nil)
 	case string:
-		r = httptest.NewRequestWithContext(context.Background(), method, path, strings.NewReader(b))
+		in = strings.NewReader(b)
 	default:
 		text, err := json.Marshal(b)
 		if err != nil {
-			c.t.Fatal(err)
+			c.t.Error(err)
 		}
-		r = httptest.NewRequestWithContext(context.Background(), method, path, strings.NewReader(string(text)))
+		in = bytes.NewReader(text)
 	}
+	r := httptest.NewRequestWithContext(context.Background(), method, path, in)
 	for name, values := range c.header {
 		r.Header[name] = values
 	}
 	w := httptest.NewRecorder()
-	c.route = nil
 	c.server.ServeHTTP(w, r)
-	a := answer{status: w.Code, header: w.Header(), body: w.Body.String()}
-	c.judge(method, path, &a)
-	return a
+	return answer{status: w.Code, header: w.Header(), body: w.Body.String()}
 }
 
 // judge holds an answer against what binds every answer.

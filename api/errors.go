@@ -31,6 +31,21 @@ func (p *problem) body() []byte {
 	return o.end()
 }
 
+// longestMessage bounds what an error says back of a request, in bytes.
+// Findings may take more.
+const longestMessage = 8 << 10
+
+// cut shortens a message that goes on about what was sent.
+func (p *problem) cut() {
+	most := longestMessage
+	if p.status == http.StatusConflict {
+		most = 64 * longestMessage
+	}
+	if len(p.message) > most {
+		p.message = strings.ToValidUTF8(p.message[:most], "") + " … (" + strconv.Itoa(len(p.message)) + " bytes in all)"
+	}
+}
+
 // bare is a problem of routing or parsing: its code is the status.
 func bare(status int, message string) *problem {
 	return &problem{status: status, code: status, message: message, risks: -1}

@@ -253,6 +253,7 @@ func (x *exchange) refuse(p *problem) {
 		x.Header().Set(risksHeader, strconv.Itoa(p.risks))
 	}
 	x.code = p.code
+	p.cut()
 	x.send(p.status, p.body())
 }
 

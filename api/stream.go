@@ -32,7 +32,7 @@ func (x *exchange) list(n int, item func(b []byte, i int) []byte) error {
 			}
 		}
 		if _, err := out.Write(b); err != nil {
-			return nil //nolint:nilerr // the caller went away; there is nobody to tell
+			return nil // the caller went away; there is nobody to tell
 		}
 		b = b[:0]
 	}

@@ -39,6 +39,11 @@ func TestHostilePairs(t *testing.T) {
 			return fmt.Sprintf(`{"type":"object","properties":{"k%d":{"$ref":"#"}},"maxProperties":%d}`, i, i)
 		}) + `]}`
 	}
+	list := func(n int, last string) string {
+		return `{"$ref":"#/definitions/a0","definitions":{` + repeat(n, func(i int) string {
+			return fmt.Sprintf(`"a%d":{"properties":{"x":{"$ref":"#/definitions/a%d"}}}`, i, i+1)
+		}) + fmt.Sprintf(`,"a%d":{"type":"%s"}}}`, n, last)
+	}
 	const (
 		yes = iota
 		no
@@ -67,6 +72,8 @@ func TestHostilePairs(t *testing.T) {
 			"a pattern that backtracks over a name", `{"properties":{"` + strings.Repeat("a", 1_000) + `":{}}}`,
 			`{"patternProperties":{"(?=(a+)+$)b":{}},"additionalProperties":{}}`, unchecked,
 		},
+		{"a list of 9,000 definitions", list(9_000, "string"), list(9_000, "number"), no},
+		{"a list of 9,000 definitions that grew", list(9_000, "integer"), list(9_000, "number"), yes},
 		{"allOf at every level", strings.Repeat(`{"allOf":[{"title":"a"},`, 60) + "{}" + strings.Repeat("]}", 60), strings.Repeat(`{"allOf":[{"title":"b"},`, 60) + "{}" + strings.Repeat("]}", 60), yes},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"math"
 	"strings"
 
 	"github.com/cartorio-registry/cartorio/compat"
@@ -18,8 +19,13 @@ type port struct {
 	results map[pair]*result
 	open    map[pair]bool
 	refuted map[pair]*result // found incompatible in an earlier pass
-	assumed bool             // an open pair was met again and taken for equal
+	depth   int
+	assumed bool // an open pair was met again and taken for equal
 }
+
+// deepest bounds the recursion over pairs, and so the stack: a pair that goes
+// deeper is not checked.
+const deepest = 20_000
 
 type pair struct{ old, next *class }
 
@@ -145,9 +151,13 @@ func (p *port) compare(old, next *class) *result {
 		}
 		return out
 	}
+	if p.depth++; p.depth > deepest {
+		p.meter.Spend(math.MaxInt)
+	}
 	p.open[at] = true
 	c.pair()
 	delete(p.open, at)
+	p.depth--
 	p.results[at] = out
 	return out
 }
@@ -289,9 +299,10 @@ const mostPaths = 1 << 20
 // so that the refusing ones of a refused pair are all left out.
 func (r *result) differences(policy compat.Policy) []compat.Difference {
 	l := &layout{policy: policy, left: 20 * mostDifferences, places: map[*jsonschema.Node]schemas.Place{}}
-	l.walk(r, nil)
+	l.walk(r)
 	if !r.compatible && !l.refused {
-		l.blame(r, nil)
+		l.path = l.path[:0]
+		l.blame(r)
 	}
 	return l.out
 }
@@ -299,7 +310,8 @@ func (r *result) differences(policy compat.Policy) []compat.Difference {
 type layout struct {
 	policy  compat.Policy
 	out     []compat.Difference
-	left    int // entries that may still be looked at
+	path    []string // of the entry at hand
+	left    int      // entries that may still be looked at
 	refused bool
 	bytes   int // of paths and pointers
 	places  map[*jsonschema.Node]schemas.Place
@@ -317,38 +329,41 @@ func (l *layout) place(n *jsonschema.Node) schemas.Place {
 	return at
 }
 
-func (l *layout) walk(r *result, path []string) {
+func (l *layout) walk(r *result) {
 	for _, e := range r.entries {
 		if l.left--; l.left < 0 || len(l.out) >= mostDifferences || l.bytes > mostPaths {
 			return
 		}
-		at := append(path[:len(path):len(path)], e.path...)
+		here := len(l.path)
+		l.path = append(l.path, e.path...)
 		if e.sub != nil {
-			l.walk(e.sub, at)
-			continue
+			l.walk(e.sub)
+		} else {
+			l.add(e)
 		}
-		l.add(e, at)
+		l.path = l.path[:here]
 	}
 }
 
 // blame adds one refusing difference.
-func (l *layout) blame(r *result, path []string) {
-	for _, e := range r.entries {
-		at := append(path[:len(path):len(path)], e.path...)
-		if e.sub == nil && !accepted(e.kind, l.policy) {
-			l.add(e, at)
+func (l *layout) blame(r *result) {
+	for i := 0; i < len(r.entries); i++ {
+		e := r.entries[i]
+		switch {
+		case e.sub == nil && !accepted(e.kind, l.policy):
+			l.path = append(l.path, e.path...)
+			l.add(e)
 			return
-		}
-		if e.sub != nil && !e.sub.compatible {
-			l.blame(e.sub, at)
-			return
+		case e.sub != nil && !e.sub.compatible:
+			l.path = append(l.path, e.path...)
+			r, i = e.sub, -1
 		}
 	}
 }
 
-func (l *layout) add(e entry, path []string) {
+func (l *layout) add(e entry) {
 	d := compat.Difference{
-		Type: e.kind, Path: "#/" + strings.Join(path, "/"), Compatible: accepted(e.kind, l.policy),
+		Type: e.kind, Path: "#/" + strings.Join(l.path, "/"), Compatible: accepted(e.kind, l.policy),
 		Reader: l.place(e.next), Writer: l.place(e.old),
 	}
 	l.bytes += len(d.Path) + len(d.Reader.Pointer) + len(d.Writer.Pointer)

@@ -76,7 +76,7 @@ func namesOf(root *jsontext.Value) []string {
 }
 
 // Weight estimates the bytes that the parsed form holds.
-func (s *Schema) Weight() int { return 2*s.bytes + 12*s.bytes + 900*s.nodes }
+func (s *Schema) Weight() int { return 12*s.bytes + 600*s.nodes }
 
 // Err says why a Stored schema cannot be used to read or compare, nil when it
 // can: it was stored without the checks that a new schema passes.

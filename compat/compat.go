@@ -47,13 +47,16 @@ type Witness struct {
 
 // Change is one thing that is different between two schemas.
 type Change struct {
-	Rule   string // id of a rule of the checker
-	Old    schemas.Place
-	New    schemas.Place
-	Path   string // logical path: names, stable when things are inserted before it
-	Text   string // one sentence
-	Before string // the old value, short; empty when there was none
-	After  string // the new value, short; empty when there is none
+	Rule string // id of a rule of the checker
+	Old  schemas.Place
+	New  schemas.Place
+	// Elsewhere tells, for old and new, that the place is in a text that the
+	// schema refers to, not in its own.
+	Elsewhere [2]bool
+	Path      string // logical path: names, stable when things are inserted before it
+	Text      string // one sentence
+	Before    string // the old value, short; empty when there was none
+	After     string // the new value, short; empty when there is none
 	// Effects are what the change does at this node, per layer.
 	Effects map[Layer]Effect
 	// Witness holds per layer: new reads old, old reads new.

@@ -33,6 +33,9 @@ type Location struct {
 	EndColumn int    `json:"end_column"`
 	Pointer   string `json:"pointer"`
 	Text      string `json:"text,omitempty"` // the value there, short
+	// Elsewhere tells that the pointer leads into a text that the schema refers
+	// to; lines and columns are then not known.
+	Elsewhere bool `json:"elsewhere,omitempty"`
 }
 
 // ShownWitness is a witness as a document shows it.

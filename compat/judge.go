@@ -257,6 +257,11 @@ func (j *judge) changed(c Change, types []string) Finding {
 	if c.Text != "" {
 		f.Message = c.Text
 	}
+	for side, l := range []*Location{&f.Base, &f.Head} {
+		if c.Elsewhere[side] { // a line of another text would point at the wrong one here
+			*l = Location{Label: l.Label, Pointer: l.Pointer, Text: l.Text, Elsewhere: true}
+		}
+	}
 	if len(types) > 0 {
 		f.Aliases = types
 	} else if len(rule.Peers) > 0 {

@@ -18,7 +18,8 @@ type differ struct {
 	seen      map[visit]bool
 	known     map[identity]int // change → index
 	changes   []compat.Change
-	hurts     []hurt // beside changes
+	hurts     []hurt                  // beside changes
+	own       [2]map[*avro.Named]bool // what old's and new's own texts define
 	steps     []step
 	shown     [2]int // bytes of witnesses so far
 }
@@ -61,8 +62,21 @@ func newDiffer(old, next *avro.Schema, budget compat.Budget) *differ {
 		old: old, next: next, meter: meter,
 		byNew: newResolution(budget.Meter(), newFinite(old, meter)),
 		byOld: newResolution(budget.Meter(), newFinite(next, meter)),
-		seen:  map[visit]bool{}, known: map[identity]int{},
+		seen:  map[visit]bool{}, known: map[identity]int{}, own: [2]map[*avro.Named]bool{ownOf(old), ownOf(next)},
 	}
+}
+
+// ownOf is nil when everything is the schema's own.
+func ownOf(s *avro.Schema) map[*avro.Named]bool {
+	own := s.Definitions()
+	if len(own) == len(s.Known()) {
+		return nil
+	}
+	set := make(map[*avro.Named]bool, len(own))
+	for _, n := range own {
+		set[n] = true
+	}
+	return set
 }
 
 // place is one aligned pair of types.
@@ -74,6 +88,7 @@ type place struct {
 	path         path
 	step         *step
 	live         [2]bool // does new read old, old read new, at this place at all?
+	elsewhere    [2]bool // is the place in a text that old, that new refers to?
 }
 
 // path is a logical path: the full name of the definition around, a field of
@@ -94,7 +109,7 @@ func (d *differ) part(p place, o, n *avro.Type, path path, oldIndex, newIndex in
 		d.steps = make([]step, 0, 64) // the full ones stay where they are, since places point into them
 	}
 	d.steps = append(d.steps, step{up: p.step, old: oldIndex, new: newIndex})
-	return place{o: o, n: n, byOld: o, byNew: n, path: path, live: p.live, step: &d.steps[len(d.steps)-1]}
+	return place{o: o, n: n, byOld: o, byNew: n, path: path, live: p.live, elsewhere: p.elsewhere, step: &d.steps[len(d.steps)-1]}
 }
 
 // whole is what each side makes of everything the other has here.
@@ -135,7 +150,7 @@ func (d *differ) report(rule compat.Rule, p place, t told) {
 	}
 	d.known[key] = len(d.changes)
 	d.changes = append(d.changes, compat.Change{
-		Rule: rule.ID, Old: t.old, New: t.new, Path: t.path, Text: t.text, Before: t.before, After: t.after,
+		Rule: rule.ID, Old: t.old, New: t.new, Elsewhere: p.elsewhere, Path: t.path, Text: t.text, Before: t.before, After: t.after,
 		Effects: map[compat.Layer]compat.Effect{compat.Data: t.effect},
 	})
 	h := hurt{pick: t.pick}
@@ -206,6 +221,7 @@ func (d *differ) named(p place) {
 	}
 	d.seen[key] = true
 	p.path = path{root: n.Full}
+	p.elsewhere = [2]bool{d.own[0] != nil && !d.own[0][o], d.own[1] != nil && !d.own[1][n]}
 	d.names(p)
 	d.doc(p, o, n, o.Doc, n.Doc)
 	d.attributes(p, o, n, o.Attributes, n.Attributes, o.Logical, n.Logical)

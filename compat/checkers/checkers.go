@@ -11,7 +11,7 @@ import (
 	"github.com/cartorio-registry/cartorio/compat/protobuf"
 )
 
-// All lists the checkers, in the order of the wire's format names.
+// All lists the checkers, by the names of their formats.
 func All() []compat.Checker {
 	return []compat.Checker{avro.Checker, jsonschema.Checker, protobuf.Checker}
 }

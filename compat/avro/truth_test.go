@@ -1,0 +1,177 @@
+package avro_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	compatavro "github.com/cartorio-registry/cartorio/compat/avro"
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/avro"
+)
+
+// tell spells a pair's truth: the whole, then each change's rule, path and
+// outcomes.
+func tell(t testing.TB, old, next string) []string {
+	t.Helper()
+	effects, changes := compatavro.Checker.Truth(parse(t, old), parse(t, next), compat.Budget{})
+	outcome := func(o compat.Outcome) string {
+		if o.Answer == compat.Breaks {
+			return o.Kind.String()
+		}
+		return o.Answer.String()
+	}
+	line := func(name string, e compat.Effect) string {
+		return fmt.Sprintf("%s: %s, %s", name, outcome(e.NewReadsOld), outcome(e.OldReadsNew))
+	}
+	out := []string{line("whole", effects[compat.Data])}
+	for _, c := range changes {
+		out = append(out, line(strings.TrimPrefix(c.Rule, "avro.")+" "+c.Path, c.Effects[compat.Data]))
+	}
+	return out
+}
+
+// TestTruth walks the change catalogue where more than one rule or place takes
+// part; what one rule says by itself is in its example file.
+func TestTruth(t *testing.T) {
+	t.Parallel()
+	record := func(fields string) string {
+		return `{"type":"record","name":"R","namespace":"n","fields":[` + fields + `]}`
+	}
+	for _, c := range []struct {
+		name, old, next string
+		want            []string
+	}{
+		{"a branch that another one covers goes", `["null","int","long"]`, `["null","long"]`, []string{"whole: safe, safe", "union-branch-removed : safe, safe"}},
+		{"a union is dissolved into what all branches reach", `["int","float"]`, `"double"`, []string{"whole: safe, refused", "type-widened : safe, refused", "union-branch-removed : safe, safe"}},
+		{"a union is dissolved into its widest branch", `["int","long"]`, `"long"`, []string{"whole: safe, safe", "union-branch-removed : safe, safe"}},
+		{"a branch is replaced", `["null","int"]`, `["null","string"]`, []string{"whole: refused, refused", "union-branch-added : safe, refused", "union-branch-removed : refused, safe"}},
+		{"a branch is widened and the old union reaches it", `["int","double"]`, `["long","double"]`, []string{"whole: safe, safe", "type-widened : safe, altered out of range"}},
+		{
+			"a fault inside a union branch", `["null",` + record(`{"name":"a","type":"int"}`) + `]`, `["null",` + record(`{"name":"a","type":"int"},{"name":"b","type":"int"}`) + `]`,
+			[]string{"whole: refused, safe", "field-added-without-default n.R.b: refused, safe"},
+		},
+		{
+			"one definition used twice is one change", record(`{"name":"a","type":{"type":"fixed","name":"F","size":1}},{"name":"b","type":{"type":"array","items":"F"}}`),
+			record(`{"name":"a","type":{"type":"fixed","name":"F","size":2}},{"name":"b","type":{"type":"array","items":"F"}}`),
+			[]string{"whole: refused, refused", "fixed-size-changed n.F: refused, refused"},
+		},
+		{"items and values", record(`{"name":"a","type":{"type":"array","items":{"type":"map","values":"int"}}}`), record(`{"name":"a","type":{"type":"array","items":{"type":"map","values":"long"}}}`), []string{"whole: safe, refused", "type-widened n.R.a[]{}: safe, refused"}},
+		{"a record without a finite value breaks nobody", `{"type":"record","name":"L","fields":[{"name":"v","type":"int"},{"name":"me","type":"L"}]}`, `{"type":"record","name":"L","fields":[{"name":"v","type":"string"},{"name":"me","type":"L"}]}`, []string{"whole: safe, safe", "type-changed L.v: refused, refused"}},
+		{"renamed with alias where the old side had a default", record(`{"name":"a","type":"string","default":"?"}`), record(`{"name":"b","type":"string","aliases":["a"]}`), []string{"whole: safe, safe", "field-renamed-with-alias n.R.b: safe, lost", "field-default-removed n.R.b: safe, safe"}},
+		{"renamed with alias and widened", record(`{"name":"a","type":"int"}`), record(`{"name":"b","type":"long","aliases":["a"]}`), []string{"whole: safe, refused", "field-renamed-with-alias n.R.b: safe, refused", "type-widened n.R.b: safe, safe"}},
+		{"removed and added elsewhere is no rename", record(`{"name":"a","type":"int","default":1},{"name":"k","type":"int"}`), record(`{"name":"k","type":"int"},{"name":"b","type":"int","default":1}`), []string{"whole: safe, safe", "field-added-with-default n.R.b: safe, safe", "field-removed-with-default n.R.a: safe, safe"}},
+		{"removed and added with another type is no rename", record(`{"name":"a","type":"int","default":1}`), record(`{"name":"b","type":"string","default":""}`), []string{"whole: safe, safe", "field-added-with-default n.R.b: safe, safe", "field-removed-with-default n.R.a: safe, safe"}},
+		{"renamed behind an inserted field", record(`{"name":"k","type":"int"},{"name":"a","type":"int"}`), record(`{"name":"x","type":"string","default":""},{"name":"k","type":"int"},{"name":"b","type":"int"}`), []string{"whole: refused, refused", "field-added-with-default n.R.x: safe, safe", "field-renamed n.R.b: refused, refused"}},
+		{"two fields list one alias", record(`{"name":"v","type":"int"}`), record(`{"name":"u","type":"int","aliases":["v"]},{"name":"t","type":"int","aliases":["v"]}`), []string{"whole: refused, refused", "field-renamed-with-alias n.R.u: safe, refused", "field-added-without-default n.R.t: refused, safe"}},
+		{"namespace and union change", `["null",{"type":"enum","name":"a.E","symbols":["A"]}]`, `["null","int",{"type":"enum","name":"b.E","symbols":["A"]}]`, []string{"whole: safe, refused", "union-branch-added : safe, refused", "namespace-changed b.E: safe, safe"}},
+		{"a named branch is renamed", `["null",{"type":"fixed","name":"F","size":1}]`, `["null",{"type":"fixed","name":"G","size":1}]`, []string{"whole: refused, refused", "type-renamed G: refused, refused"}},
+		{"date becomes a timestamp", record(`{"name":"d","type":{"type":"int","logicalType":"date"}}`), record(`{"name":"d","type":{"type":"long","logicalType":"timestamp-millis"}}`), []string{"whole: safe, refused", "type-widened n.R.d: safe, refused", "logical-type-changed n.R.d: meaning only, meaning only"}},
+		{"a decimal becomes a string", `{"type":"bytes","logicalType":"decimal","precision":4}`, `"string"`, []string{"whole: altered, safe", "bytes-to-string : altered, safe", "logical-type-removed : meaning only, meaning only"}},
+		{"an invalid logical type is an attribute", `"int"`, `{"type":"int","logicalType":"timestamp-millis"}`, []string{"whole: safe, safe", "attribute-changed @logicalType: safe, safe"}},
+		{"a moved definition changes nothing", record(`{"name":"a","type":{"type":"fixed","name":"F","size":1}},{"name":"b","type":"F"}`), record(`{"name":"b","type":{"type":"fixed","name":"F","size":1}},{"name":"a","type":"F"}`), []string{"whole: safe, safe", "fields-reordered n.R: safe, safe"}},
+		{"error and record are one and the same", `{"type":"record","name":"E","fields":[]}`, `{"type":"error","name":"E","fields":[]}`, []string{"whole: safe, safe"}},
+		{"numbers are compared by value", record(`{"name":"d","type":"double","default":1}`), record(`{"name":"d","type":"double","default":1.0}`), []string{"whole: safe, safe"}},
+		{"large numbers are compared digit for digit", record(`{"name":"d","type":"long","default":9007199254740992}`), record(`{"name":"d","type":"long","default":9007199254740993}`), []string{"whole: safe, safe", "field-default-changed n.R.d: safe, safe"}},
+		{"a default of the wrong size", record(``), record(`{"name":"f","type":{"type":"fixed","name":"F","size":2},"default":"abc"}`), []string{"whole: refused, safe", "field-added-with-unusable-default n.R.f: refused, safe"}},
+		{"an unusable default inside a record's", record(``), record(`{"name":"f","type":{"type":"record","name":"S","fields":[{"name":"e","type":{"type":"enum","name":"E","symbols":["A"]},"default":"B"}]},"default":{}}`), []string{"whole: refused, safe", "field-added-with-unusable-default n.R.f: refused, safe"}},
+		{"self reference made mandatory", `{"type":"record","name":"L","fields":[{"name":"next","type":["null",{"type":"array","items":"L"}]}]}`, `{"type":"record","name":"L","fields":[{"name":"next","type":{"type":"array","items":"L"}}]}`, []string{"whole: refused, safe", "null-forbidden L.next: refused, safe"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, tell(t, c.old, c.next)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestReferencedTypeChanges: the own text stays the same, and the change is found
+// in the text that it refers to, which has lines of its own.
+func TestReferencedTypeChanges(t *testing.T) {
+	t.Parallel()
+	schema := func(referenced string) schemas.Schema {
+		resolve := schemas.ResolverFunc(func(context.Context, schemas.Context, schemas.Reference) (schemas.Resolved, error) {
+			return schemas.Resolved{Subject: schemas.Subject{Context: schemas.DefaultContext, Name: "money"}, Version: 1, Source: schemas.Source{Type: schemas.Avro, Text: referenced}}, nil
+		})
+		s, err := avro.Format.Parse(context.Background(), schemas.Source{
+			Type: schemas.Avro, Text: `{"type":"record","name":"Order","fields":[{"name":"total","type":"Money"}]}`,
+			References: []schemas.Reference{{Name: "Money", Subject: "money", Version: 1}},
+		}, resolve, schemas.ParseOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	old := schema(`{"type":"record","name":"Money","fields":[{"name":"cents","type":"long"}]}`)
+	next := schema(`{"type":"record","name":"Money","fields":[{"name":"cents","type":"long"},{"name":"currency","type":"string"}]}`)
+	r := compat.Check(compat.Question{
+		Checkers: []compat.Checker{compatavro.Checker}, Level: compat.Backward, Next: next,
+		History: []compat.Old{{Label: "1", Version: 1, Schema: old}},
+	})
+	if r.Verdict() != compat.Breaking || len(r.Compared[0].Findings) != 1 {
+		t.Fatalf("got %s with %+v", r.Verdict(), r.Compared[0].Findings)
+	}
+	f := r.Compared[0].Findings[0]
+	if f.Rule != "avro.field-added-without-default" || f.Path != "Money.currency" || !f.Head.Elsewhere || f.Head.Line != 0 || f.Head.Pointer != "/fields/1" {
+		t.Errorf("got %+v", f)
+	}
+	if f.Witness == nil || f.Witness.Value != `{"total":{"cents":0}}` {
+		t.Errorf("witness %+v", f.Witness)
+	}
+	if !strings.Contains(r.Messages[0], "/fields/0/type/fields/1'") {
+		t.Errorf("message %s", r.Messages[0])
+	}
+}
+
+// TestBudget: what a small budget cannot decide is not checked, and never called
+// compatible.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	old, next := parse(t, wide(100, "")), parse(t, wide(100, `,{"name":"x","type":"int","default":1}`))
+	q := compat.Question{
+		Checkers: []compat.Checker{compatavro.Checker}, Level: compat.Full, VerdictPolicy: compat.Both, Next: next,
+		History: []compat.Old{{Label: "1", Version: 1, Schema: old}},
+	}
+	for _, steps := range []int{1, 10, 100, 200, 300, 1_000} {
+		q.Budget = compat.Budget{Steps: steps}
+		if r := compat.Check(q); r.Verdict() == compat.Breaking || steps < 100 && r.Verdict() != compat.NotChecked {
+			t.Errorf("%d steps: %s %q", steps, r.Verdict(), r.Messages)
+		}
+	}
+	q.Budget = compat.Budget{}
+	if r := compat.Check(q); r.Verdict() != compat.Compatible {
+		t.Errorf("unbounded: %s %q", r.Verdict(), r.Messages)
+	}
+}
+
+// TestDeterministic: the same pair, parsed anew, gives the same report.
+func TestDeterministic(t *testing.T) {
+	t.Parallel()
+	attributes := func(n int) string {
+		return `{"type":"record","name":"R","fields":[` + many(5, func(i int) string {
+			return fmt.Sprintf(`{"name":"f%d","type":"int","z":%d,"y":%d,"x":%d,"aliases":["q%d","p%d"]}`, i, n, n, n, n+i, n+i+7)
+		}) + `]}`
+	}
+	var first []compat.Finding
+	for range 20 {
+		r := compat.Check(compat.Question{
+			Checkers: []compat.Checker{compatavro.Checker}, Level: compat.Full, Next: parse(t, attributes(2)),
+			History: []compat.Old{{Label: "1", Version: 1, Schema: parse(t, attributes(1))}},
+		})
+		if first == nil {
+			first = slices.Clone(r.Compared[0].Findings)
+		}
+		if diff := cmp.Diff(first, r.Compared[0].Findings); diff != "" {
+			t.Fatalf("(-first +now):\n%s", diff)
+		}
+	}
+	if len(first) == 0 {
+		t.Error("nothing was found")
+	}
+}

@@ -103,7 +103,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, complain io.Writ
 func (a *app) say(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	for line := range strings.Lines(text) {
-		_, _ = fmt.Fprintf(a.err, "cartorio: %s\n", strings.TrimSuffix(line, "\n"))
+		_, _ = fmt.Fprintf(a.err, "cartorio: %s\n", plain(strings.TrimSuffix(line, "\n")))
 	}
 }
 
@@ -114,7 +114,7 @@ func (a *app) defect(p any, stack []byte) int {
 	report := hex.EncodeToString(id[:])
 	a.say("this is a defect in cartorio, report %s (version %s): run it again with CARTORIO_DEBUG=1 and report what it prints", report, version)
 	if os.Getenv("CARTORIO_DEBUG") != "" {
-		a.say("report %s: %v\n%s", report, p, stack)
+		_, _ = fmt.Fprintf(a.err, "cartorio: report %s: %v\n%s", report, p, stack)
 	}
 	return exitDefect
 }

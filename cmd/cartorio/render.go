@@ -70,7 +70,7 @@ func (t *text) paint(code, text string) string { return paint(t.colours, code, t
 // notChecked prints why a pair was not compared, one line for each thing that
 // is wrong with a text.
 func (t *text) notChecked(r result, c compat.Comparison) {
-	where := orWord(r.where, orWord(r.report.Label, c.Old.Label))
+	where := plain(orWord(r.where, orWord(r.report.Label, c.Old.Label)))
 	head := t.paint(red, "not checked") + ": "
 	var list schemas.SyntaxErrors
 	if r.broken != nil && errors.As(r.broken, &list) {

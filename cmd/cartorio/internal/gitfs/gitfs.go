@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 )
@@ -115,7 +116,8 @@ func (e *MissingError) Error() string {
 
 // Repository is where a folder of the disk lies.
 type Repository struct {
-	dir string
+	dir  string
+	hook []string
 	// Prefix is the folder's path inside the repository, "." for its root.
 	Prefix string
 }
@@ -128,7 +130,11 @@ func Find(ctx context.Context, dir string) (*Repository, error) {
 	if dir == "" {
 		dir = "."
 	}
-	r := &Repository{dir: dir}
+	hook, err := hookEnvironment()
+	if err != nil {
+		return nil, fmt.Errorf("looking for the git repository of %s: %w", dir, err)
+	}
+	r := &Repository{dir: dir, hook: hook}
 	out, err := r.git(ctx, "rev-parse", "--show-prefix")
 	if err != nil {
 		return nil, fmt.Errorf("looking for the git repository of %s: %w", dir, err)
@@ -267,7 +273,36 @@ func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
 	// One language for what we read; no question, no lock. No protocol is allowed,
 	// since a partial clone would else fetch the objects that it left out.
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
+	cmd.Env = append(cmd.Env, r.hook...)
 	return cmd
+}
+
+// hookEnvironment makes absolute what git tells a hook by paths seen from the
+// current folder: git is started in another one. A repository named without its
+// work tree has the current folder for it.
+func hookEnvironment() ([]string, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, name := range []string{"GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"} {
+		value := os.Getenv(name)
+		if value == "" {
+			continue
+		}
+		list := filepath.SplitList(value)
+		for i, p := range list {
+			if !filepath.IsAbs(p) {
+				list[i] = filepath.Join(here, p)
+			}
+		}
+		out = append(out, name+"="+strings.Join(list, string(filepath.ListSeparator)))
+	}
+	if os.Getenv("GIT_DIR") != "" && os.Getenv("GIT_WORK_TREE") == "" {
+		out = append(out, "GIT_WORK_TREE="+here)
+	}
+	return out, nil
 }
 
 // explain adds the first line that git complained with.
@@ -279,5 +314,11 @@ func explain(err error, complaint string) error {
 	if line == "" {
 		return err
 	}
-	return fmt.Errorf("%w: %s", err, strings.TrimPrefix(line, "fatal: "))
+	line = strings.TrimPrefix(line, "fatal: ")
+	if strings.Contains(line, "dubious ownership") {
+		if _, dir, ok := strings.Cut(line, "'"); ok {
+			line += ": run: git config --global --add safe.directory " + quote(strings.TrimSuffix(dir, "'"))
+		}
+	}
+	return fmt.Errorf("%w: %s", err, line)
 }

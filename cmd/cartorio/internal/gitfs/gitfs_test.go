@@ -369,3 +369,36 @@ func TestCloseTwiceAndReadAfter(t *testing.T) {
 		t.Errorf("ReadFile after Close: %v, want fs.ErrClosed", err)
 	}
 }
+
+// TestInsideAHook does what a hook sees: the repository is named by a path from
+// the current folder, which is the root of the work tree.
+func TestInsideAHook(t *testing.T) {
+	dir, first, _ := scratch(t)
+	t.Chdir(dir)
+	t.Setenv("GIT_DIR", ".git")
+	t.Setenv("GIT_INDEX_FILE", ".git/index")
+	tree, _, err := open(t, "schemas", "git:main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tree.Commit != first {
+		t.Errorf("Commit = %s, want %s", tree.Commit, first)
+	}
+	if b, err := tree.ReadFile("b.proto"); err != nil || string(b) != "two" {
+		t.Errorf("ReadFile(b.proto) = %q, %v", b, err)
+	}
+}
+
+func TestBareRepository(t *testing.T) {
+	t.Parallel()
+	source, first, _ := scratch(t)
+	bare := filepath.Join(t.TempDir(), "bare.git")
+	git(t, source, "clone", "-q", "--bare", source, bare)
+	tree, _, err := open(t, bare, "git:main#path=schemas")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := tree.ReadFile("b.proto"); tree.Commit != first || err != nil || string(b) != "two" {
+		t.Errorf("ReadFile(b.proto) at %s = %q, %v", tree.Commit, b, err)
+	}
+}

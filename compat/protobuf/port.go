@@ -1,6 +1,7 @@
 package protobuf
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -154,18 +155,38 @@ type member struct {
 	oneof *protobuf.Oneof
 }
 
-// members are the fields of a message by number; groups are not seen.
-func members(m *protobuf.Message) map[int32]member {
-	out := map[int32]member{}
+// members are the fields of a message in ascending order of their numbers, of
+// one number the last; groups are not seen.
+func members(m *protobuf.Message) []member {
+	out := make([]member, 0, len(m.Fields))
 	for _, f := range m.Fields {
-		out[f.Number] = member{field: f}
+		out = append(out, member{field: f})
 	}
 	for _, o := range m.Oneofs {
 		for _, f := range o.Fields {
-			out[f.Number] = member{f, o}
+			out = append(out, member{f, o})
 		}
 	}
-	return out
+	byNumber := func(a, b member) int { return cmp.Compare(a.field.Number, b.field.Number) }
+	if !slices.IsSortedFunc(out, byNumber) {
+		slices.SortStableFunc(out, byNumber)
+	}
+	kept := out[:0]
+	for i, one := range out {
+		if i+1 == len(out) || out[i+1].field.Number != one.field.Number {
+			kept = append(kept, one)
+		}
+	}
+	return kept
+}
+
+// withNumber finds a field among members; its field is nil for none.
+func withNumber(list []member, number int32) member {
+	i, ok := slices.BinarySearchFunc(list, number, func(m member, n int32) int { return cmp.Compare(m.field.Number, n) })
+	if !ok {
+		return member{}
+	}
+	return list[i]
 }
 
 func (p *port) message(original, update *protobuf.Message) {
@@ -175,9 +196,20 @@ func (p *port) message(original, update *protobuf.Message) {
 	}
 	p.exclusivity(original, update, before)
 	p.oneofs(original, update)
-	for _, number := range numbers(before, now) {
-		old, next := before[number], now[number]
-		p.field(original, update, number, old, next, now)
+	for i, j := 0, 0; i < len(before) || j < len(now); {
+		var old, next member
+		switch {
+		case j == len(now) || i < len(before) && before[i].field.Number < now[j].field.Number:
+			old = before[i]
+			i++
+		case i == len(before) || now[j].field.Number < before[i].field.Number:
+			next = now[j]
+			j++
+		default:
+			old, next = before[i], now[j]
+			i, j = i+1, j+1
+		}
+		p.field(original, update, old, next, now)
 	}
 	p.messages(original.Messages, update.Messages)
 	p.enums(original.Enums, update.Enums)
@@ -187,13 +219,13 @@ func (p *port) message(original, update *protobuf.Message) {
 // which could stand together before.
 //
 // Source: protobuf compatibility, A.6.
-func (p *port) exclusivity(original, update *protobuf.Message, before map[int32]member) {
+func (p *port) exclusivity(original, update *protobuf.Message, before []member) {
 	for _, o := range update.Oneofs {
 		top, from := 0, map[*protobuf.Oneof]bool{}
 		for _, f := range o.Fields {
-			old, ok := before[f.Number]
+			old := withNumber(before, f.Number)
 			switch {
-			case !ok:
+			case old.field == nil:
 			case old.oneof == nil:
 				top++
 			default:
@@ -214,6 +246,9 @@ func (p *port) exclusivity(original, update *protobuf.Message, before map[int32]
 }
 
 func (p *port) oneofs(original, update *protobuf.Message) {
+	if len(original.Oneofs)+len(update.Oneofs) == 0 {
+		return
+	}
 	before, now := map[string]*protobuf.Oneof{}, map[string]*protobuf.Oneof{}
 	for _, o := range original.Oneofs {
 		before[o.Name] = o
@@ -235,7 +270,14 @@ func (p *port) oneofs(original, update *protobuf.Message) {
 	}
 }
 
-func (p *port) field(original, update *protobuf.Message, number int32, old, next member, now map[int32]member) {
+// field compares what has one number; a side without it has a nil field.
+func (p *port) field(original, update *protobuf.Message, old, next member, now []member) {
+	number := int32(0)
+	if old.field != nil {
+		number = old.field.Number
+	} else {
+		number = next.field.Number
+	}
 	step := strconv.Itoa(int(number))
 	inOneof := func(o *protobuf.Oneof, fn func()) {
 		if o == nil {
@@ -287,14 +329,14 @@ func (p *port) field(original, update *protobuf.Message, number int32, old, next
 
 // wholeOneofGone tells whether neither the name of o nor any of its numbers is
 // left.
-func wholeOneofGone(o *protobuf.Oneof, update *protobuf.Message, now map[int32]member) bool {
+func wholeOneofGone(o *protobuf.Oneof, update *protobuf.Message, now []member) bool {
 	for _, other := range update.Oneofs {
 		if other.Name == o.Name {
 			return false
 		}
 	}
 	for _, f := range o.Fields {
-		if _, ok := now[f.Number]; ok {
+		if withNumber(now, f.Number).field != nil {
 			return false
 		}
 	}

@@ -102,10 +102,19 @@ type fieldType struct {
 	value  *fieldType
 }
 
+// scalarTypes are the types that need no look-up.
+var scalarTypes = func() map[string]*fieldType {
+	out := map[string]*fieldType{}
+	for name, group := range scalarGroup {
+		out[name] = &fieldType{kind: scalarKind, name: name, group: group}
+	}
+	return out
+}()
+
 // typeOf resolves a type name inside message m.
 func (s side) typeOf(m *protobuf.Message, name string) *fieldType {
-	if g, ok := scalarGroup[name]; ok {
-		return &fieldType{kind: scalarKind, name: name, group: g}
+	if t := scalarTypes[name]; t != nil {
+		return t
 	}
 	t := &fieldType{kind: messageKind, name: name}
 	t.symbol, t.known = s.schema.Lookup(m.FullName, name)

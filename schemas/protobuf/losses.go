@@ -63,17 +63,6 @@ func (c *comparer) entry(p *pair, e *entry, r *node) {
 	c.values(e, got)
 }
 
-// says tells whether a field holds more than what its absence would mean.
-func (e *entry) says() bool {
-	switch {
-	case e.f.repeated:
-		return e.count() > 0
-	case e.f.hasPresence():
-		return true
-	}
-	return e.num != 0 || len(e.raw) > 0
-}
-
 func why(e *entry, to *field, r *node) string {
 	if to.oneof >= 0 {
 		for other := r.first; other != nil; other = other.next {
@@ -146,19 +135,6 @@ func keys(e *entry) int {
 	return len(seen)
 }
 
-// keyOf is an entry's key as text.
-func keyOf(n *node) string {
-	f := n.m.find(1)
-	e := n.get(f)
-	if e == nil {
-		e = &entry{f: f}
-	}
-	if f.class == classString || f.class == classBytes {
-		return string(e.raw)
-	}
-	return scalarText(f, e.num)
-}
-
 // element compares one value of each side; an index of -1 is the singular one.
 func (c *comparer) element(w, r *entry, i, j int) {
 	wm, rm := w.message(i), r.message(j)
@@ -196,36 +172,6 @@ func (c *comparer) element(w, r *entry, i, j int) {
 		kind = schemas.Altered
 	}
 	c.lose(kind, r.f, c.reader, "%s %s is read as %s %s", w.f.kind, scalarText(w.f, a), r.f.kind, scalarText(r.f, b))
-}
-
-func (e *entry) message(i int) *node {
-	if i < 0 {
-		return e.msg
-	}
-	if i < len(e.msgs) {
-		return e.msgs[i]
-	}
-	return nil
-}
-
-func (e *entry) bytes(i int) []byte {
-	if i < 0 {
-		return e.raw
-	}
-	if i < len(e.raws) {
-		return e.raws[i]
-	}
-	return nil
-}
-
-func (e *entry) number(i int) uint64 {
-	if i < 0 {
-		return e.num
-	}
-	if i < len(e.nums) {
-		return e.nums[i]
-	}
-	return 0
 }
 
 func isText(f *field) bool {
@@ -291,63 +237,4 @@ func scalarText(f *field, v uint64) string {
 		return strconv.FormatInt(int64(v), 10)
 	}
 	return strconv.FormatUint(v, 10)
-}
-
-// value builds what the reader sees, as ReadOptions.Value wants it: members by
-// JSON key, enum values by name where they have one.
-func (n *node) value() map[string]any {
-	out := make(map[string]any, n.entries)
-	for e := n.first; e != nil; e = e.next {
-		switch {
-		case e.f.isMap:
-			m := make(map[string]any, len(e.msgs))
-			for _, one := range e.msgs {
-				f := one.m.find(2)
-				v := one.get(f)
-				if v == nil {
-					v = &entry{f: f}
-					if f.sub != nil {
-						v.msg = &node{m: f.sub}
-					}
-				}
-				m[keyOf(one)] = v.value(-1)
-			}
-			out[e.f.json] = m
-		case e.f.repeated:
-			list := make([]any, e.count())
-			for i := range list {
-				list[i] = e.value(i)
-			}
-			out[e.f.json] = list
-		case e.says():
-			out[e.f.json] = e.value(-1)
-		}
-	}
-	return out
-}
-
-func (e *entry) value(i int) any {
-	if m := e.message(i); m != nil {
-		return m.value()
-	}
-	f := e.f
-	v := e.number(i)
-	switch {
-	case f.kind == protoreflect.StringKind:
-		return string(e.bytes(i))
-	case f.kind == protoreflect.BytesKind:
-		return bytes.Clone(e.bytes(i))
-	case f.kind == protoreflect.BoolKind:
-		return v != 0
-	case f.kind == protoreflect.EnumKind:
-		if d := f.desc.Enum().Values().ByNumber(protoreflect.EnumNumber(int32(v))); d != nil {
-			return string(d.Name())
-		}
-		return int64(v)
-	case isFloat(f.kind):
-		return floatOf(f, v)
-	case isSigned(f.kind):
-		return int64(v)
-	}
-	return v
 }

@@ -1,0 +1,108 @@
+package protobuf_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/protobuf"
+)
+
+func nested(n int) string {
+	return `syntax = "proto3";` + strings.Repeat("message M {", n) + strings.Repeat("}", n)
+}
+
+// hostile are texts that cost a parser more than their size, and the limit that
+// each meets.
+var hostile = []struct {
+	name, text string
+	limit      schemas.Limit
+}{
+	{"a text over its size", `syntax = "proto3";` + strings.Repeat(" ", 1<<20), schemas.LimitText},
+	{"messages nested 32 deep", nested(32), schemas.LimitNesting},
+	{"messages nested 100,000 deep", nested(80_000), schemas.LimitNesting},
+	{"groups nested 32 deep", "message M { " + strings.Repeat("optional group G = 1 { ", 31) + strings.Repeat("}", 32), schemas.LimitNesting},
+	{"an option nested 100,000 deep", `option (x) = ` + strings.Repeat("{l ", 100_000), schemas.LimitDepth},
+	{"lists nested 100,000 deep", `option (x) = ` + strings.Repeat("[", 100_000), schemas.LimitDepth},
+	{"angles nested 100,000 deep", `option (x) = {a ` + strings.Repeat("<a ", 100_000), schemas.LimitDepth},
+	{"compact options nested", `message A { optional A a = 1 [(x) = ` + strings.Repeat("{l ", 100_000), schemas.LimitDepth},
+	{"parentheses", strings.Repeat("(", 100_000), schemas.LimitDepth},
+	{"20,001 fields", `syntax = "proto3"; message A {` + strings.Repeat("int32 a=1;", 20_001), schemas.LimitDeclarations},
+	{"20,001 messages", strings.Repeat("message A {}", 20_001), schemas.LimitDeclarations},
+	{"20,001 reserved numbers", "message A { reserved 1" + strings.Repeat(",1", 20_001) + ";}", schemas.LimitDeclarations},
+	{"empty statements", strings.Repeat(";", 1<<20), schemas.LimitDeclarations},
+	{"a name of 1,025 bytes", "message " + strings.Repeat("a", 1025) + " {}", schemas.LimitName},
+	{"a number of 1,001 digits", "message A { optional int32 x = " + strings.Repeat("1", 1001) + "; }", schemas.LimitDigits},
+	{"an exponent of 401", "message A { optional double x = 1 [default = 1e401]; }", schemas.LimitExponent},
+	{"an exponent of -401", "message A { optional double x = 1 [default = 1E-00000000000000000000401]; }", schemas.LimitExponent},
+	{"more imports than references can be", strings.Repeat(`import "a";`, 1100), schemas.LimitReferences},
+	{"oneofs by fields", `syntax = "proto3"; message A {` + many(15_000, func(i int) string { return fmt.Sprintf("optional int32 a%d=%d;", i, i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges)"},
+	{"options of one field", `syntax = "proto3"; import "confluent/meta.proto"; message A { string x = 1 [deprecated = true` + many(15_000, func(int) string { return `,(confluent.field_meta).tags=""` }) + "]; }", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges)"},
+	{"extensions by ranges", "message A {" + many(9000, func(i int) string { return fmt.Sprintf("extensions %d;", i) }) + "} extend A {" + many(9000, func(i int) string { return fmt.Sprintf("optional int32 a%d=%d;", i, i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges)"},
+}
+
+func many(n int, one func(int) string) string {
+	var b strings.Builder
+	for i := 1; i <= n; i++ {
+		b.WriteString(one(i))
+	}
+	return b.String()
+}
+
+func TestHostileTextsMeetTheirLimit(t *testing.T) {
+	for _, c := range hostile {
+		t.Run(c.name, func(t *testing.T) {
+			var limit *schemas.LimitError
+			start := time.Now()
+			err := parseError(t, c.text, schemas.ParseOptions{})
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("took %v", took)
+			}
+			if !errors.As(err, &limit) || limit.Limit != c.limit {
+				t.Fatalf("want a limit of %s, got %v", c.limit, err)
+			}
+			if limit.Found <= limit.Most {
+				t.Errorf("found %d, which is within %d", limit.Found, limit.Most)
+			}
+		})
+	}
+}
+
+// TestHostileTextsStayCheap parses texts that are within the limits or wrong in
+// many places.
+func TestHostileTextsStayCheap(t *testing.T) {
+	for name, text := range map[string]string{
+		"one line of fields": `syntax = "proto3";` + many(300, func(i int) string {
+			return fmt.Sprintf("message M%d{%s}", i, many(40, func(j int) string { return fmt.Sprintf("string field_%d=%d;", j, j) }))
+		}),
+		"one line of values":    `syntax = "proto3";enum E{Z=0;` + many(15_000, func(i int) string { return fmt.Sprintf("AAAAAAAAAAAAAAAAAAAAAAAAAA%d=%d;", i, i) }) + "}",
+		"an error in each byte": `syntax = "proto3";` + strings.Repeat("$", 500_000),
+		"unknown types":         `syntax = "proto3"; message M{` + many(10_000, func(i int) string { return fmt.Sprintf("x.y.z f%d=%d;", i, i) }) + "}",
+		"a long type name":      `syntax = "proto3"; message A { ` + strings.Repeat("a.", 100_000) + "b x = 1; }",
+		"a string in pieces":    `syntax = "proto3"; option java_package = ` + strings.Repeat(`"a" `, 100_000) + ";",
+		"entries of one value":  `syntax = "proto3"; import "confluent/meta.proto"; option (confluent.file_meta) = {` + many(30_000, func(i int) string { return `tags:"a" ` }) + "};",
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			s, err := protobuf.Parse(t.Context(), schemas.Source{Type: schemas.Protobuf, Text: text}, nil, schemas.ParseOptions{})
+			if err == nil {
+				s.Normalized()
+			}
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("took %v", took)
+			}
+			var list schemas.SyntaxErrors
+			if errors.As(err, &list) && len(list) > 201 {
+				t.Errorf("%d errors are kept", len(list))
+			}
+		})
+	}
+}
+
+func TestDeepestAllowed(t *testing.T) {
+	t.Parallel()
+	parse(t, nested(31))
+}

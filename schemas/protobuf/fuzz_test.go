@@ -298,7 +298,7 @@ func TestReadsAgreesWithProtobufGo(t *testing.T) {
 		seed := uint64(i)
 		r := rand.New(rand.NewPCG(seed, 7))
 		accepted := 0
-		for range 1500 {
+		for range 600 {
 			m := message.New()
 			populate(r, m, 4)
 			raw, err := proto.MarshalOptions{AllowPartial: true}.Marshal(m.Interface())
@@ -326,7 +326,7 @@ func TestReadsAgreesWithProtobufGo(t *testing.T) {
 				checkAgreement(t, s, message, broken)
 			}
 		}
-		if accepted < 300 {
+		if accepted < 100 {
 			t.Errorf("schema %d: only %d payloads were read at all", i, accepted)
 		}
 	}

@@ -69,7 +69,8 @@ func TestMessages(t *testing.T) {
 		{"full collects forward first", compat.Full, both, []string{entry("old", "new", "/2"), entry("new", "old", "/1"), version, text, end("FULL")}},
 		{
 			"full that fails forward alone names no version", compat.Full,
-			map[string][]compat.Difference{"b<n": {missing("/2")}}, []string{entry("old", "new", "/2"), end("FULL")},
+			map[string][]compat.Difference{"b<n": {missing("/2")}},
+			[]string{entry("old", "new", "/2"), end("FULL")},
 		},
 		{
 			"transitive stops at the first failure", compat.BackwardTransitive,

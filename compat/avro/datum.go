@@ -158,6 +158,7 @@ func (d *datum) smallest(t *avro.Type) {
 		for _, f := range t.Named.Fields {
 			d.smallest(f.Type)
 		}
+	default: // null takes no bytes
 	}
 }
 

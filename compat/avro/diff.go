@@ -239,6 +239,7 @@ func (d *differ) named(p place) {
 				effect: compat.Effect{NewReadsOld: compat.Refuses, OldReadsNew: compat.Refuses},
 			})
 		}
+	default: // only these three have names
 	}
 }
 

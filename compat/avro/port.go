@@ -100,8 +100,9 @@ func (p *port) compute(r, w *avro.Type) *faults {
 			return merge(p.names(r, w), p.fields(r, w))
 		case avro.Union:
 			return p.unions(r, w)
+		default: // primitives
+			return nil
 		}
-		return nil // primitives
 	}
 	if w.Kind == avro.Union {
 		var out *faults
@@ -303,6 +304,7 @@ func promotes(writer, reader avro.Kind) bool {
 		return writer == avro.String
 	case avro.String:
 		return writer == avro.Bytes
+	default:
+		return false
 	}
-	return false
 }

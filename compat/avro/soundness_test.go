@@ -80,6 +80,7 @@ func (w *writer) write(t *avro.Type) {
 		for _, f := range t.Named.Fields {
 			w.write(f.Type)
 		}
+	default: // null takes no bytes
 	}
 }
 

@@ -36,3 +36,13 @@ func (s *Server) Break() {
 		panic("secret of the server")
 	}}))
 }
+
+// Walk lists the members of a JSON object, or the items of an array, as a body
+// is read; text must be JSON.
+func Walk(text []byte) (names, values []string) {
+	value{raw: text}.walk(func(name string, one value) bool {
+		names, values = append(names, name), append(values, string(one.raw))
+		return true
+	})
+	return names, values
+}

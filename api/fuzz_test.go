@@ -1,10 +1,12 @@
 package api_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/cartorio-registry/cartorio/api"
 )
@@ -46,5 +48,49 @@ func FuzzRequest(f *testing.F) {
 		c.server.ServeHTTP(w, r)
 		a := answer{status: w.Code, header: w.Header(), body: w.Body.String()}
 		c.judge(method, target, &a)
+	})
+}
+
+// FuzzWalk reads any object or array as encoding/json does.
+func FuzzWalk(f *testing.F) {
+	for _, text := range []string{`{}`, `[]`, ` `, `{"a":1}`, `{ "a" : [1,{"b":"]}\""},null] , "b\u0041" : "\\" , "a":-1.5e3 }`, `[ "x" ,true,{"":{}} ,[ ] ]`, `[1]`, `{"a":"\\\""}`} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		text = strings.TrimSpace(text)
+		if text == "" || text[0] != '{' && text[0] != '[' || !json.Valid([]byte(text)) || !utf8.ValidString(text) {
+			t.Skip("no object and no array")
+		}
+		names, values := api.Walk([]byte(text))
+		if text[0] == '[' {
+			var want []json.RawMessage
+			if err := json.Unmarshal([]byte(text), &want); err != nil {
+				t.Fatal(err)
+			}
+			if len(values) != len(want) {
+				t.Fatalf("%q: want %d items, got %q", text, len(want), values)
+			}
+			for i := range want {
+				if string(want[i]) != values[i] {
+					t.Errorf("%q: item %d: want %s, got %s", text, i, want[i], values[i])
+				}
+			}
+			return
+		}
+		want, got := map[string]json.RawMessage{}, map[string]string{}
+		if err := json.Unmarshal([]byte(text), &want); err != nil {
+			t.Fatal(err)
+		}
+		for i := range names {
+			got[names[i]] = values[i] // the last counts
+		}
+		for name, value := range want {
+			if got[name] != string(value) {
+				t.Errorf("%q: member %q: want %s, got %s", text, name, value, got[name])
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%q: want %d members, got %q", text, len(want), got)
+		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/gitfs"
 	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/schemas/folder"
 )
 
 // checking is what check was asked.
@@ -137,8 +138,22 @@ func (c checking) question() (q compat.Question, err error) {
 	if c.failOn != "breaking" && c.failOn != "risk" {
 		return q, errors.New("--fail-on " + c.failOn + " is neither breaking nor risk")
 	}
+	if err := checkPatterns(c.include, c.exclude); err != nil {
+		return q, err
+	}
 	q.Checkers = allCheckers()
 	return q, nil
+}
+
+func checkPatterns(lists ...[]string) error {
+	for _, list := range lists {
+		for _, pattern := range list {
+			if err := folder.CheckPattern(pattern); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // sides opens head and base.

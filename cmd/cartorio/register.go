@@ -99,6 +99,9 @@ func (a *app) register(ctx context.Context, args []string, g registering) error 
 	if g.format != "text" && g.format != "json" {
 		return failf(exitUsage, "--format %q is neither text nor json", g.format)
 	}
+	if err := checkPatterns(g.include, g.exclude); err != nil {
+		return fail(exitUsage, err)
+	}
 	extra, err := parseReferences(g.references)
 	if err != nil {
 		return fail(exitUsage, err)

@@ -54,9 +54,15 @@ func openDisk(ctx context.Context, arg string, r reading) (*side, error) {
 	}
 	s := &side{label: arg, root: arg, close: func() {}}
 	isFile := !info.IsDir()
+	if link, err := os.Lstat(arg); isFile && err == nil && link.Mode()&os.ModeSymlink != 0 {
+		// Links inside a folder are not followed; one that is named is meant.
+		if arg, err = filepath.EvalSymlinks(arg); err != nil {
+			return nil, failf(exitNotCompared, "reading %s: %w", s.label, bare(err))
+		}
+	}
 	switch {
 	case r.root != "":
-		rel, err := filepath.Rel(r.root, arg)
+		rel, err := relative(r.root, arg)
 		if err != nil || !filepath.IsLocal(rel) {
 			return nil, failf(exitUsage, "reading %s: it does not lie under --root %s", arg, r.root)
 		}
@@ -189,7 +195,7 @@ func (s *side) read(ctx context.Context, fsys fs.FS, r reading, declared map[str
 func (r reading) declaredUnder(root string) map[string]folder.Declaration {
 	out := map[string]folder.Declaration{}
 	for file, d := range r.declared {
-		rel, err := filepath.Rel(orWord(root, "."), filepath.FromSlash(file))
+		rel, err := relative(orWord(root, "."), filepath.FromSlash(file))
 		if err == nil && filepath.IsLocal(rel) {
 			out[filepath.ToSlash(rel)] = folder.Declaration{Subject: d.name, Type: d.kind}
 		}
@@ -230,6 +236,20 @@ func (e either) Resolve(ctx context.Context, in schemas.Context, ref schemas.Ref
 		return e.second.Resolve(ctx, in, ref)
 	}
 	return got, err
+}
+
+// relative is the way from folder root to p. Both are seen from here, and either
+// may begin with "..".
+func relative(root, p string) (string, error) {
+	from, err := filepath.Abs(root)
+	if err != nil {
+		return "", err
+	}
+	to, err := filepath.Abs(p)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Rel(from, to)
 }
 
 // bare drops the operation and path that an os error repeats.

@@ -133,7 +133,7 @@ func Open(ctx context.Context, fsys fs.FS, options Options) (*Folder, error) {
 	}
 	for _, list := range [][]string{o.Include, o.Exclude} {
 		for _, p := range list {
-			if err := checkPattern(p); err != nil {
+			if err := CheckPattern(p); err != nil {
 				return nil, err
 			}
 		}

@@ -139,6 +139,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		"syntax.proto": "bad",
 		"large.json":   strings.Repeat("x", 101),
 		"fine.avsc":    strings.Repeat("x", 100),
+		"marked.avsc":  "\ufeffname A",
 	})
 	fsys["link.avsc"] = &fstest.MapFile{Data: []byte("fine.avsc"), Mode: fs.ModeSymlink | 0o777}
 	fsys["pipe.avsc"] = &fstest.MapFile{Mode: fs.ModeNamedPipe}
@@ -155,6 +156,9 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		if e, _ := f.Entry(p); !errors.As(e.Err, &syntax) {
 			t.Errorf("%s: %v, want SyntaxErrors", p, e.Err)
 		}
+	}
+	if e, _ := f.Entry("marked.avsc"); e.Source.Text != "name A" {
+		t.Errorf("marked.avsc: the text is %q, want it without the byte order mark", e.Source.Text)
 	}
 	if e, _ := f.Entry("fine.avsc"); e.Err != nil {
 		t.Errorf("fine.avsc: %v", e.Err)

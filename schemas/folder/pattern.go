@@ -51,7 +51,10 @@ func matchParts(pattern, parts []string) bool {
 	return false
 }
 
-func checkPattern(pattern string) error {
+// CheckPattern tells what is wrong with a pattern.
+//
+// Errors: it is empty, leaves the tree, or is no glob.
+func CheckPattern(pattern string) error {
 	c := cleanPattern(pattern)
 	if pattern == "" {
 		return fmt.Errorf("path pattern is empty: name a file, a folder or a glob")

@@ -186,7 +186,7 @@ type unusable struct{ error }
 
 func (u unusable) Unwrap() error { return u.error }
 
-// text reads a file within the text limit.
+// text reads a file within the text limit, without a byte order mark.
 func (r *reader) text(p string) (string, error) {
 	f, err := r.fsys.Open(p)
 	if err != nil {
@@ -209,7 +209,8 @@ func (r *reader) text(p string) (string, error) {
 	if len(b) > most {
 		return "", unusable{&schemas.LimitError{Limit: schemas.LimitText, Most: most, Found: len(b)}}
 	}
-	text := string(b)
+	// A byte order mark is about the file, not of the text.
+	text := strings.TrimPrefix(string(b), "\ufeff")
 	if at := invalidUTF8(text); at >= 0 {
 		return "", unusable{schemas.SyntaxErrors{{
 			Position: schemas.PositionAt(text, at),

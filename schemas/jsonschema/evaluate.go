@@ -254,7 +254,7 @@ func (e *evaluation) anyKind(n *Node, v *jsontext.Value) bool {
 			if keyword == "const" {
 				ok = e.fail(n, keyword, v, "the value is not the one that is allowed, %s", shortValue(n.Const))
 			} else {
-				ok = e.fail(n, keyword, v, "the value is none of the %d that are allowed", len(n.Enum))
+				ok = e.collect && e.fail(n, keyword, v, "the value is none of %s", choices(n.Enum))
 			}
 		}
 	} else if n.HasEnum && len(n.Enum) == 0 {
@@ -303,6 +303,20 @@ func kindText(v *jsontext.Value) string {
 	default:
 		return "a " + v.Kind.String()
 	}
+}
+
+// choices lists what an enum allows, or how much.
+func choices(members []*jsontext.Value) string {
+	const most = 120
+	var texts []string
+	size := 0
+	for _, m := range members {
+		if size += m.End - m.Start; size > most {
+			return fmt.Sprintf("the %d that are allowed", len(members))
+		}
+		texts = append(texts, m.String())
+	}
+	return strings.Join(texts, ", ")
 }
 
 func shortValue(v *jsontext.Value) string {

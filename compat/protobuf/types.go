@@ -70,26 +70,8 @@ type side struct {
 	file   *protobuf.File
 }
 
-// newSide takes a schema; one without types of its own and with exactly one
-// public import stands for what it imports, one hop deep.
-//
-// Source: protobuf compatibility, A.3.
-func newSide(s *protobuf.Schema) side {
-	f := s.File()
-	if len(f.Messages)+len(f.Enums)+len(f.Services)+len(f.Extends) > 0 || len(f.Imports) != 1 || !f.Imports[0].Public {
-		return side{s, f}
-	}
-	path := f.Imports[0].Path
-	for _, r := range s.References() {
-		if r.Path == path {
-			return side{s, r}
-		}
-	}
-	if b := s.Bundled(path); b != nil {
-		return side{s, b}
-	}
-	return side{s, f}
-}
+// newSide takes a schema as what it shows.
+func newSide(s *protobuf.Schema) side { return side{s, s.Shown()} }
 
 // fieldType is a field's type as one side sees it.
 type fieldType struct {

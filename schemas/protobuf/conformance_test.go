@@ -126,3 +126,41 @@ func checkFixpoint(t *testing.T, s schemas.Schema, resolver schemas.Resolver) {
 		t.Fatalf("normalized text is not canonical:\n%s\nprints as\n%s", text, normal.Canonical())
 	}
 }
+
+// TestOutsidePairsPrint prints both sides of every outside pair.
+func TestOutsidePairsPrint(t *testing.T) {
+	var cases []struct {
+		ID, Old, New                 string
+		OldReferences, NewReferences []outsideReference
+	}
+	conformance(t, "protobuf/handed.json", &cases)
+	if len(cases) == 0 {
+		t.Fatal("no case ran")
+	}
+	for _, c := range cases {
+		for side, text := range map[string]string{"old": c.Old, "new": c.New} {
+			t.Run(c.ID+"/"+side, func(t *testing.T) {
+				list := c.OldReferences
+				if side == "new" {
+					list = c.NewReferences
+				}
+				refs, resolver := register(t, list)
+				s, err := protobuf.Parse(t.Context(), schemas.Source{Type: schemas.Protobuf, Text: text, References: refs}, resolver, schemas.ParseOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkFixpoint(t, s, resolver)
+				checkMeaning(t, s, resolver)
+				serialized, err := s.(*protobuf.Schema).Serialized()
+				if err != nil {
+					t.Fatal(err)
+				}
+				d, err := protobuf.Parse(t.Context(), schemas.Source{Type: schemas.Protobuf, Text: serialized, References: refs}, resolver, schemas.ParseOptions{})
+				if err != nil {
+					t.Fatalf("the serialized descriptor is refused: %v", err)
+				}
+				checkFixpoint(t, d, resolver)
+			})
+		}
+	}
+}

@@ -100,6 +100,26 @@ message A {
 	checkFixpoint(t, d, nil)
 }
 
+// TestLongDescriptor: base64 looks like one long name, or number, to a scanner
+// of texts.
+func TestLongDescriptor(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{everything2, everything3, everything2023} {
+		s := parse(t, text)
+		serialized, err := s.Serialized()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(serialized) < 2000 {
+			t.Fatal("too short to tell")
+		}
+		checkFixpoint(t, parse(t, serialized), nil)
+		if _, err := protobuf.Outline("a.proto", serialized, schemas.Limits{}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestDescriptorRefused(t *testing.T) {
 	t.Parallel()
 	message := func(change func(*descriptorpb.DescriptorProto)) *descriptorpb.FileDescriptorProto {

@@ -71,8 +71,10 @@ func (s *Schema) newMessage(name string) (proto.Message, *mapping, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if name == "" && len(s.file.Messages) > 0 {
-		name = s.file.Messages[0].FullName
+	if name == "" {
+		if list := s.Shown().Messages; len(list) > 0 {
+			name = list[0].FullName
+		}
 	}
 	t, err := m.types.FindMessageByName(protoreflect.FullName(strings.TrimPrefix(name, ".")))
 	if err != nil {

@@ -18,6 +18,7 @@ type comparer struct {
 	reader *tables
 	path   []step
 	list   []schemas.Loss
+	pairs  map[pairKey]*pair // of this payload, should the plans be full
 }
 
 func (c *comparer) lose(kind schemas.LossKind, at *field, in *tables, format string, args ...any) {
@@ -31,7 +32,15 @@ func (c *comparer) lose(kind schemas.LossKind, at *field, in *tables, format str
 // messages compares what the writer put into a message with what the reader
 // found there.
 func (c *comparer) messages(w, r *node) {
-	p := c.plans.pair(w.m, r.m)
+	key := pairKey{w.m, r.m}
+	p := c.pairs[key]
+	if p == nil {
+		p = c.plans.pair(c.writer, w.m, r.m)
+		if c.pairs == nil {
+			c.pairs = map[pairKey]*pair{}
+		}
+		c.pairs[key] = p
+	}
 	for e := w.first; e != nil; e = e.next {
 		if len(c.list) >= mostLosses {
 			return

@@ -281,6 +281,33 @@ message Z {}`)
 	}
 }
 
+func TestFacadeShowsItsImport(t *testing.T) {
+	t.Parallel()
+	known := registry{"a": proto3(`package p; message A { int32 x = 1; message B { string y = 1; } }`)}
+	read := func(text string) *protobuf.Schema {
+		s, err := protobuf.Parse(t.Context(), proto3(text, ref("a.proto", "a")), known, schemas.ParseOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.(*protobuf.Schema)
+	}
+	s := read(`import public "a.proto";`)
+	if name, err := s.MessageAt([]int{0, 0}); name != "p.A.B" || err != nil {
+		t.Errorf("the message at [0 0] is %q, %v", name, err)
+	}
+	if got := s.Reads(s, schemas.Payload{Bytes: []byte{8, 1}}, schemas.ReadOptions{}); !got.OK() {
+		t.Errorf("the root is not read: %+v", got)
+	}
+	if text, err := s.ToJSON(schemas.Payload{Bytes: []byte{8, 1}}, schemas.ReadOptions{}); string(text) != `{"x":1}` || err != nil {
+		t.Errorf("as JSON: %s, %v", text, err)
+	}
+	for _, text := range []string{`import "a.proto";`, `import public "a.proto"; service S {}`, `import public "a.proto"; import "google/protobuf/any.proto";`} {
+		if s := read(text); s.Shown() != s.File() {
+			t.Errorf("%s shows %s", text, s.Shown().Path)
+		}
+	}
+}
+
 func TestOutline(t *testing.T) {
 	t.Parallel()
 	got, err := protobuf.Outline("acme/order.proto", `syntax = "proto3"; package acme;

@@ -73,21 +73,46 @@ func (p *pair) keepsOneofs() bool {
 
 type pairKey struct{ writer, reader *message }
 
-// plans remembers pairs and whether a root pair can lose anything. It is
-// bounded by being emptied.
+// planCache remembers, for the writers that a schema met last, pairs of
+// messages and whether a root pair can lose anything.
 type planCache struct {
-	mu    sync.RWMutex
+	mu      sync.RWMutex
+	writers map[*tables]*plans
+}
+
+type plans struct {
 	pairs map[pairKey]*pair
 	safe  map[pairKey]bool
 }
 
-// mostPlans bounds a cache; more pairs than that are compared anew.
-const mostPlans = 4096
+// A cache keeps its writers alive, so it keeps few, and of each not more pairs
+// than a large schema has.
+const (
+	mostWriters = 8
+	mostPlans   = 4096
+)
 
-func (c *planCache) pair(w, r *message) *pair {
+// of is what is remembered of a writer. The caller holds mu for writing.
+func (c *planCache) of(wt *tables) *plans {
+	if p := c.writers[wt]; p != nil {
+		return p
+	}
+	if c.writers == nil || len(c.writers) >= mostWriters {
+		c.writers = map[*tables]*plans{}
+	}
+	p := &plans{pairs: map[pairKey]*pair{}, safe: map[pairKey]bool{}}
+	c.writers[wt] = p
+	return p
+}
+
+func (c *planCache) pair(wt *tables, w, r *message) *pair {
 	key := pairKey{w, r}
 	c.mu.RLock()
-	p := c.pairs[key]
+	known := c.writers[wt]
+	var p *pair
+	if known != nil {
+		p = known.pairs[key]
+	}
 	c.mu.RUnlock()
 	if p != nil {
 		return p
@@ -95,34 +120,35 @@ func (c *planCache) pair(w, r *message) *pair {
 	p = newPair(w, r)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.pairs == nil || len(c.pairs) >= mostPlans {
-		c.pairs = map[pairKey]*pair{}
+	if known = c.of(wt); len(known.pairs) < mostPlans {
+		known.pairs[key] = p
 	}
-	c.pairs[key] = p
 	return p
 }
 
 // lossless tells whether every payload that both sides read holds the same
 // values for both: then nothing needs to be decoded to say so.
-func (c *planCache) lossless(w, r *message) bool {
+func (c *planCache) lossless(wt *tables, w, r *message) bool {
 	key := pairKey{w, r}
 	c.mu.RLock()
-	safe, ok := c.safe[key]
+	safe, ok := false, false
+	if known := c.writers[wt]; known != nil {
+		safe, ok = known.safe[key]
+	}
 	c.mu.RUnlock()
 	if ok {
 		return safe
 	}
-	safe = c.explore(w, r)
+	safe = c.explore(wt, w, r)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.safe == nil || len(c.safe) >= mostPlans {
-		c.safe = map[pairKey]bool{}
+	if known := c.of(wt); len(known.safe) < mostPlans {
+		known.safe[key] = safe
 	}
-	c.safe[key] = safe
 	return safe
 }
 
-func (c *planCache) explore(w, r *message) bool {
+func (c *planCache) explore(wt *tables, w, r *message) bool {
 	seen := map[pairKey]bool{{w, r}: true}
 	for todo := []pairKey{{w, r}}; len(todo) > 0; {
 		key := todo[len(todo)-1]
@@ -130,7 +156,7 @@ func (c *planCache) explore(w, r *message) bool {
 		if len(seen) > mostPlans {
 			return false
 		}
-		p := c.pair(key.writer, key.reader)
+		p := c.pair(wt, key.writer, key.reader)
 		if !p.keepsOneofs() {
 			return false
 		}

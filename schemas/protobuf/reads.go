@@ -41,7 +41,7 @@ func (s *Schema) Reads(writer schemas.Schema, payload schemas.Payload, options s
 	if problem != "" {
 		return refused(schemas.Invalid, "message", problem)
 	}
-	if !o.Value && plainly(wm, payload.Bytes, o) && (wm == rm || plainly(rm, payload.Bytes, o) && s.plans.lossless(wm, rm)) {
+	if !o.Value && plainly(wm, payload.Bytes, o) && (wm == rm || plainly(rm, payload.Bytes, o) && s.plans.lossless(wt, wm, rm)) {
 		return schemas.Reading{}
 	}
 	return s.explain(wt, rt, wm, rm, payload.Bytes, o)
@@ -124,7 +124,7 @@ func (s *Schema) explain(wt, rt *tables, wm, rm *message, b []byte, o schemas.Re
 }
 
 func decode(t *tables, m *message, b []byte, o schemas.ReadOptions) (*node, *decoder) {
-	d := &decoder{t: t, b: b, depth: o.Depth, steps: o.Steps, most: o.Violations, unknown: o.Unknown}
+	d := &decoder{t: t, b: b, depth: o.Depth, steps: o.Steps, most: max(1, o.Violations), unknown: o.Unknown}
 	if d.steps == 0 {
 		d.steps = len(b) + 1
 	}

@@ -121,6 +121,22 @@ func (s *Schema) Weight() int { return s.weight }
 // File is the schema's own text as written.
 func (s *Schema) File() *File { return s.file }
 
+// Shown is the file whose types the schema stands for: its own, or, when it has
+// none and exactly one public import and nothing else, that import, one hop
+// deep.
+//
+// Source: protobuf compatibility, A.3.
+func (s *Schema) Shown() *File {
+	f := s.file
+	if len(f.Messages)+len(f.Enums)+len(f.Services)+len(f.Extends) > 0 || len(f.Imports) != 1 || !f.Imports[0].Public {
+		return f
+	}
+	if shown := s.fileAt(f.Imports[0].Path); shown != nil {
+		return shown
+	}
+	return f
+}
+
 // References are the files of the closure, dependencies first.
 func (s *Schema) References() []*File { return s.references }
 
@@ -163,7 +179,7 @@ func (s *Schema) fileAt(path string) *File {
 // Errors: there is no such message.
 // Source: protobuf compatibility, A.3.
 func (s *Schema) MessageAt(indexes []int) (string, error) {
-	list := s.file.Messages
+	list := s.Shown().Messages
 	if len(indexes) == 0 {
 		indexes = []int{0}
 	}
@@ -194,7 +210,7 @@ func (s *Schema) IndexesOf(name string) []int {
 		}
 		return nil
 	}
-	return find(s.file.Messages, nil)
+	return find(s.Shown().Messages, nil)
 }
 
 // Serialized is the base64 of the file's descriptor, what format=serialized

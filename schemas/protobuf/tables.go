@@ -18,7 +18,7 @@ import (
 // everywhere nor which strings must be UTF-8 (protobuf compatibility, F.3).
 type tables struct {
 	byName map[string]*message
-	first  *message // of the schema's own file, nil when it has none
+	first  *message // the root of a payload that names none; nil when there is none
 	own    string   // path of the schema's own file
 }
 
@@ -123,8 +123,8 @@ func (s *Schema) compiled() *tables {
 				c.message(fd.Messages().Get(i))
 			}
 		}
-		if s.descriptor.Messages().Len() > 0 {
-			t.first = t.byName[string(s.descriptor.Messages().Get(0).FullName())]
+		if list := s.Shown().Messages; len(list) > 0 {
+			t.first = t.byName[list[0].FullName]
 		}
 		s.table = t
 	})

@@ -27,10 +27,11 @@ type unit struct {
 // Errors: schemas.SyntaxErrors, *schemas.LimitError.
 func readSource(path, text string, limits schemas.Limits, stored bool) (*unit, error) {
 	u, err := readText(path, text, limits, stored)
-	var syntax schemas.SyntaxErrors
-	if err == nil || !errors.As(err, &syntax) {
+	var limit *schemas.LimitError
+	if err == nil || errors.As(err, &limit) && limit.Limit == schemas.LimitText {
 		return u, err
 	}
+	// Any other limit may be one of names or digits, which base64 is full of.
 	canonical, ok, problem := textOfBase64(text)
 	switch {
 	case !ok:

@@ -52,6 +52,18 @@ func openRegistry(t testing.TB) *registry.Registry {
 
 func openOn(t testing.TB, journal registry.Journal) *registry.Registry {
 	t.Helper()
+	r := open(t, journal)
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Errorf("closing the registry: %v", err)
+		}
+	})
+	return r
+}
+
+// open leaves closing to the caller.
+func open(t testing.TB, journal registry.Journal) *registry.Registry {
+	t.Helper()
 	r, err := registry.Open(context.Background(), journal, registry.Options{
 		Formats:  []schemas.Format{avro.Format, jsonschema.Format, protobuf.Format},
 		Checkers: checkers.All(),
@@ -60,11 +72,6 @@ func openOn(t testing.TB, journal registry.Journal) *registry.Registry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Errorf("closing the registry: %v", err)
-		}
-	})
 	return r
 }
 

@@ -176,6 +176,9 @@ func TestReferee(t *testing.T) {
 			if got.OK() {
 				valid++
 			}
+			if remembered, err := jsonschema.ReadsRemembering(ours, []byte(payload), false); err != nil || remembered != want {
+				t.Errorf("seed %d: %s\non %s: referee says %v, we, remembering, %v, %v", seed, text, payload, want, remembered, err)
+			}
 			if got.OK() != want {
 				t.Errorf("seed %d: %s\non %s: referee says %v, we %v", seed, text, payload, want, got.Violations)
 			}

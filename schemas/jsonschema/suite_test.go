@@ -152,6 +152,9 @@ func TestSuite(t *testing.T) {
 				if got.OK() != c.Valid {
 					t.Errorf("%s: valid %v, want %v: %v", name, got.OK(), c.Valid, got.Violations)
 				}
+				if ok, err := jsonschema.ReadsRemembering(s, c.Data, formats); err == nil && ok != c.Valid {
+					t.Errorf("%s: remembering, valid %v, want %v", name, ok, c.Valid)
+				}
 			}
 		}
 		return nil

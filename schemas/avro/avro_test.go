@@ -3,7 +3,10 @@ package avro_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -77,10 +80,25 @@ func TestSchemaIsShared(t *testing.T) {
 	group.Wait()
 }
 
-func TestWeightGrowsWithTheSchema(t *testing.T) {
-	t.Parallel()
-	small, large := mustParse(t, wideSchema(10)).Weight(), mustParse(t, wideSchema(1000)).Weight()
-	if small < 1000 || large < 50*small {
-		t.Errorf("10 fields weigh %d, 1000 weigh %d", small, large)
+func TestWeightIsNearTheHeap(t *testing.T) {
+	for name, text := range map[string]string{"wide": wideSchema(200), "event": eventSchema} {
+		var before, after runtime.MemStats
+		payload, _ := randomPayload(rand.New(rand.NewPCG(1, 1)), mustParse(t, text).Root(), nil, 0)
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		list := make([]*avro.Schema, 100)
+		for i := range list {
+			// A text of its own, as a message or a database gives it.
+			list[i] = mustParse(t, strings.Clone(text))
+			list[i].Reads(list[i], schemas.Payload{Bytes: payload}, schemas.ReadOptions{})
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		held := int(after.HeapAlloc-before.HeapAlloc) / len(list)
+		if w := list[0].Weight(); w < held/2 || w > 2*held {
+			t.Errorf("%s: a schema holds about %d bytes and says %d", name, held, w)
+		}
+		t.Logf("%s: text %d, held %d, weight %d", name, len(text), held, list[0].Weight())
+		runtime.KeepAlive(list)
 	}
 }

@@ -126,7 +126,7 @@ func (p *parser) parseOrder(f *Field, v *jsontext.Value) bool {
 // number that it spells, in every mode: the reference implementation reads it
 // while it parses.
 func (p *parser) parseDefault(f *Field, v *jsontext.Value) bool {
-	f.Default = v
+	f.Default = keep(v)
 	p.fields = append(p.fields, f)
 	if v.Kind != jsontext.String || f.Type.Kind != Float && f.Type.Kind != Double {
 		return true
@@ -137,9 +137,7 @@ func (p *parser) parseDefault(f *Field, v *jsontext.Value) bool {
 		p.fail(&at, "write a number without quotes", "the default %s of field %s is no number", quote(v.Text), quote(f.Name))
 		return false
 	}
-	number := *v
-	number.Kind, number.Text = jsontext.Number, javaDouble(n)
-	f.Default = &number
+	f.Default.Kind, f.Default.Text = jsontext.Number, javaDouble(n)
 	return true
 }
 
@@ -390,5 +388,25 @@ func sameValue(a, b *jsontext.Value) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return string(appendJSON(nil, a, true)) == string(appendJSON(nil, b, true))
+	if a.Kind != b.Kind || a.Bool != b.Bool || len(a.Items) != len(b.Items) || len(a.Members) != len(b.Members) {
+		return false
+	}
+	switch a.Kind {
+	case jsontext.Number:
+		return string(appendNumber(nil, a.Text)) == string(appendNumber(nil, b.Text))
+	case jsontext.Array:
+		for i := range a.Items {
+			if !sameValue(a.Items[i], b.Items[i]) {
+				return false
+			}
+		}
+	case jsontext.Object:
+		get := membersOf(b)
+		for _, m := range a.Members {
+			if !sameValue(m.Value, get(m.Name)) {
+				return false
+			}
+		}
+	}
+	return a.Text == b.Text
 }

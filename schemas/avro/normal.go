@@ -34,7 +34,7 @@ func (s *Schema) Normalized() (string, []schemas.Reference) {
 }
 
 func (s *Schema) makeNormalized() string {
-	return printer{supplied: s.supplied, normalized: true}.print(s.root)
+	return printer{supplied: s.supplied, normalized: true, room: len(s.canonical)}.print(s.root)
 }
 
 // Equivalent tells whether other is structurally equal, with the references of
@@ -47,11 +47,13 @@ func (s *Schema) Equivalent(other schemas.Schema) bool {
 	return ok && (s == o || s.equivalence() == o.equivalence())
 }
 
-func (s *Schema) makeEquivalence() string { return printer{compared: true}.print(s.root) }
+func (s *Schema) makeEquivalence() string {
+	return printer{compared: true, room: len(s.canonical)}.print(s.root)
+}
 
 // Resolved is the canonical text with every referenced type written out at its
 // first use: what format=resolved returns.
-func (s *Schema) Resolved() string { return printer{}.print(s.root) }
+func (s *Schema) Resolved() string { return printer{room: len(s.canonical)}.print(s.root) }
 
 // appendDefault appends a default with its numbers spelled as the type asks: 1
 // for a double is 1.0. What does not fit its type, as stored schemas may have

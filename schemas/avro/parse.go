@@ -51,7 +51,7 @@ func Parse(ctx context.Context, source schemas.Source, resolver schemas.Resolver
 	if err := checkNesting(s.root); err != nil {
 		return nil, err
 	}
-	s.canonical = printer{supplied: s.supplied}.print(s.root)
+	s.canonical = printer{supplied: s.supplied, room: len(source.Text)}.print(s.root)
 	most := deepest
 	if options.Mode == schemas.New {
 		most = limits.Depth
@@ -87,6 +87,7 @@ type parser struct {
 	limit         *schemas.LimitError
 
 	faults  []fault
+	further int // faults that are not listed
 	remarks []fault
 	own     []*Named
 	open    map[string]bool // definitions that are not closed yet
@@ -119,11 +120,18 @@ type fault struct {
 	summary, detail string
 }
 
+// mostFaults bounds the list: a megabyte of nonsense has as many faults.
+const mostFaults = 1000
+
 func (p *parser) fail(at *spot, detail, format string, a ...any) {
+	if len(p.faults) >= mostFaults {
+		p.further++
+		return
+	}
 	p.faults = append(p.faults, fault{at, fmt.Sprintf(format, a...), detail})
 }
 
-// errors puts faults in reading order.
+// placed puts faults in reading order.
 func placed(faults []fault) schemas.SyntaxErrors {
 	sort.SliceStable(faults, func(i, j int) bool { return faults[i].at.start < faults[j].at.start })
 	out := make(schemas.SyntaxErrors, len(faults))
@@ -179,7 +187,12 @@ func (p *parser) parse(limits schemas.Limits) (*Type, error) {
 		return nil, p.limit
 	}
 	if len(p.faults) > 0 {
-		return nil, placed(p.faults)
+		list := placed(p.faults)
+		if p.further > 0 {
+			list = append(list, schemas.SyntaxError{Position: p.doc.position(len(p.doc.text)),
+				Summary: fmt.Sprintf("%d further faults are not listed", p.further), Detail: "correct these first"})
+		}
+		return nil, list
 	}
 	return root, nil
 }

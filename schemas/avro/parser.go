@@ -326,11 +326,40 @@ func (p *parser) typeAliases(t *Type, v *jsontext.Value, named *Named) []string 
 
 // attributes are the members that Avro does not define, in the order sent.
 func attributes(v *jsontext.Value, defined map[string]bool) []Attribute {
-	var out []Attribute
+	n := 0
 	for _, m := range v.Members {
 		if !defined[m.Name] {
-			out = append(out, Attribute{m.Name, m.Value})
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	out := make([]Attribute, 0, n)
+	for _, m := range v.Members {
+		if !defined[m.Name] {
+			out = append(out, Attribute{m.Name, keep(m.Value)})
 		}
 	}
 	return out
+}
+
+// keep copies a value that the schema holds on to, so that it does not hold the
+// whole document.
+func keep(v *jsontext.Value) *jsontext.Value {
+	out := *v
+	if len(v.Items) > 0 {
+		out.Items = make([]*jsontext.Value, len(v.Items))
+		for i, item := range v.Items {
+			out.Items[i] = keep(item)
+		}
+	}
+	if len(v.Members) > 0 {
+		out.Members = make([]jsontext.Member, len(v.Members))
+		for i, m := range v.Members {
+			m.Value = keep(m.Value)
+			out.Members[i] = m
+		}
+	}
+	return &out
 }

@@ -15,10 +15,11 @@ type printer struct {
 	supplied   map[string]bool // full names that are written, not defined
 	normalized bool            // sort what has no order, drop what says nothing
 	compared   bool            // sort what structural equality does not look at
+	room       int             // bytes that the text will have, about
 }
 
 func (p printer) print(root *Type) string {
-	w := writer{printer: p, known: make(map[string]bool, len(p.supplied))}
+	w := writer{printer: p, known: make(map[string]bool, len(p.supplied)), out: make([]byte, 0, p.room)}
 	for name := range p.supplied {
 		w.known[name] = true
 	}

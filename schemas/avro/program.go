@@ -1,6 +1,9 @@
 package avro
 
-import "sync"
+import (
+	"math"
+	"sync"
+)
 
 // program is a resolution made ready: straight-line operations that judge a
 // payload without building anything, and the nodes that explain a refusal or
@@ -109,6 +112,16 @@ func (c *compiler) block(n *node) *block {
 	return b
 }
 
+// widen adds to a skip that ends the block, if there is one and the sum is a
+// number.
+func (b *block) widen(width int) bool {
+	if last := len(b.ops) - 1; last >= 0 && b.ops[last].code == opSkip && b.ops[last].n <= math.MaxInt-width {
+		b.ops[last].n += width
+		return true
+	}
+	return false
+}
+
 // into appends the operations that judge n.
 func (c *compiler) into(b *block, n *node, inside int) {
 	add := func(o op) {
@@ -119,11 +132,9 @@ func (c *compiler) into(b *block, n *node, inside int) {
 		if width == 0 {
 			return
 		}
-		if last := len(b.ops) - 1; last >= 0 && b.ops[last].code == opSkip && b.ops[last].inside == uint16(inside) {
-			b.ops[last].n += width
-			return
+		if !b.widen(width) {
+			add(op{code: opSkip, n: width})
 		}
-		add(op{code: opSkip, n: width})
 	}
 	if n.act == actRefuse {
 		add(op{code: opRefuse})
@@ -203,7 +214,7 @@ func (c *compiler) union(n *node, add func(op)) {
 }
 
 func (c *compiler) record(b *block, n *node, inside int, add func(op)) {
-	if len(n.faults) > 0 || c.shape.endless[n.writer.Named] {
+	if len(n.record.faults) > 0 || c.shape.endless[n.writer.Named] {
 		add(op{code: opRefuse})
 		return
 	}
@@ -212,7 +223,7 @@ func (c *compiler) record(b *block, n *node, inside int, add func(op)) {
 		c.open[n] = true
 		fresh := &block{}
 		c.records[n] = fresh // calls inside it find it before it is filled
-		for _, f := range n.fields {
+		for _, f := range n.record.fields {
 			c.into(fresh, f.node, 0)
 		}
 		fresh.ops = append([]op(nil), fresh.ops...)
@@ -225,11 +236,9 @@ func (c *compiler) record(b *block, n *node, inside int, add func(op)) {
 	}
 	for _, o := range body.ops {
 		o.inside += uint16(inside + 1)
-		if last := len(b.ops) - 1; o.code == opSkip && last >= 0 && b.ops[last].code == opSkip {
-			b.ops[last].n += o.n
-			continue
+		if o.code != opSkip || !b.widen(o.n) {
+			b.ops = append(b.ops, o)
 		}
-		b.ops = append(b.ops, o)
 	}
 	b.flat = max(b.flat, inside+1+body.flat)
 }

@@ -17,16 +17,21 @@ const (
 type node struct {
 	act    action
 	writer *Type
-	reader *Type // nil where the value is skipped
-	why    refusal
+	reader *Type    // nil where the value is skipped
+	why    *refusal // actRefuse
 
 	items    *node   // array, map
 	branches []*node // writer's union, by index
-	fields   []step  // record, in the writer's order
-	busy     []int   // those of fields that take bytes or may be refused
-	absent   []*Field
-	faults   []refusal // reader fields that make every reading of the record fail
-	symbols  []int     // enum: reader's index by writer's, -1 for none; nil when equal
+	record   *recordNode
+	symbols  []int // enum: reader's index by writer's, -1 for none; nil when equal
+}
+
+// recordNode is what a node of a record holds besides.
+type recordNode struct {
+	fields []step    // in the writer's order
+	busy   []int     // those of fields that take bytes or may be refused
+	absent []*Field  // reader's fields that are filled with their default
+	faults []refusal // reader's fields that make every reading of the record fail
 }
 
 // step is one field of the writer's record; reader is nil when only the writer
@@ -102,11 +107,11 @@ func (r *resolver) same(t *Type) *node {
 			return known
 		}
 		r.nodes[key] = n
-		n.fields = make([]step, len(t.Named.Fields))
+		n.record = &recordNode{fields: make([]step, len(t.Named.Fields))}
 		for i, f := range t.Named.Fields {
-			n.fields[i] = step{writer: f, reader: f, node: r.same(f.Type)}
+			n.record.fields[i] = step{writer: f, reader: f, node: r.same(f.Type)}
 			if !r.shape.empty(f.Type) {
-				n.busy = append(n.busy, i)
+				n.record.busy = append(n.record.busy, i)
 			}
 		}
 	}
@@ -114,7 +119,7 @@ func (r *resolver) same(t *Type) *node {
 }
 
 func refuse(reader, writer *Type, rule, text string) *node {
-	return &node{act: actRefuse, writer: writer, reader: reader, why: refusal{rule, text, &reader.spot}}
+	return &node{act: actRefuse, writer: writer, reader: reader, why: &refusal{rule, text, &reader.spot}}
 }
 
 func (r *resolver) resolve(reader, writer *Type) *node {
@@ -174,7 +179,8 @@ func (r *resolver) resolve(reader, writer *Type) *node {
 func (r *resolver) resolveFields(n *node) {
 	reader, writer := n.reader.Named, n.writer.Named
 	m := matchFields(reader, writer)
-	n.fields = make([]step, len(writer.Fields))
+	rec := &recordNode{fields: make([]step, len(writer.Fields))}
+	n.record = rec
 	for i, f := range writer.Fields {
 		s := step{writer: f}
 		if at := m.byWriter[i]; at >= 0 {
@@ -183,23 +189,23 @@ func (r *resolver) resolveFields(n *node) {
 		} else {
 			s.node = r.same(f.Type) // skipped; pairs of one type with itself are the writer's alone
 		}
-		n.fields[i] = s
+		rec.fields[i] = s
 		if !r.shape.empty(f.Type) || s.reader != nil && (s.node.act == actRefuse || f.Type.Kind == Record) {
-			n.busy = append(n.busy, i)
+			rec.busy = append(rec.busy, i)
 		}
 	}
 	for i, f := range reader.Fields {
 		switch {
 		case m.ambiguous[i]:
-			n.faults = append(n.faults, refusal{"field-ambiguous", "the reader's field " + quote(f.Name) + " stands for two fields of the writer, by its name and its aliases", &f.spot})
+			rec.faults = append(rec.faults, refusal{"field-ambiguous", "the reader's field " + quote(f.Name) + " stands for two fields of the writer, by its name and its aliases", &f.spot})
 		case m.byReader[i] >= 0:
 		case f.Default == nil:
-			n.faults = append(n.faults, refusal{"field-missing", "the writer has no field " + quote(f.Name) + " and the reader has no default for it", &f.spot})
+			rec.faults = append(rec.faults, refusal{"field-missing", "the writer has no field " + quote(f.Name) + " and the reader has no default for it", &f.spot})
 		default:
 			if why := r.fill.check(f.Type, f.Default); why != "" {
-				n.faults = append(n.faults, refusal{"default", "the default of the reader's field " + quote(f.Name) + " cannot be filled in: " + why, &f.spot})
+				rec.faults = append(rec.faults, refusal{"default", "the default of the reader's field " + quote(f.Name) + " cannot be filled in: " + why, &f.spot})
 			}
-			n.absent = append(n.absent, f)
+			rec.absent = append(rec.absent, f)
 		}
 	}
 }

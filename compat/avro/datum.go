@@ -72,6 +72,10 @@ func (d *datum) at(t *avro.Type, path []int, pick int) {
 		d.at(t.Items, path[1:], pick)
 		d.long(0)
 	case avro.Union:
+		if i >= len(t.Branches) {
+			d.failed = true // no path of ours leads there
+			return
+		}
 		d.long(int64(i))
 		d.at(t.Branches[i], path[1:], pick)
 	default:

@@ -24,11 +24,11 @@ type differ struct {
 	shown     [2]int // bytes of witnesses so far
 }
 
-// visit is a pair of definitions and the directions in which one is read with
-// the other.
+// visit is a pair of definitions, the directions in which one is read with the
+// other, and those in which no payload gets there.
 type visit struct {
-	o, n *avro.Named
-	live [2]bool
+	o, n        *avro.Named
+	live, blind [2]bool
 }
 
 // identity is what makes two reports one change.
@@ -50,7 +50,7 @@ type hurt struct {
 // reach takes the place for the directions that have none yet.
 func (h *hurt) reach(p place) {
 	for d, live := range p.live {
-		if live && !h.reached[d] {
+		if live && !p.blind[d] && !h.reached[d] {
 			h.reached[d], h.step[d] = true, p.step
 		}
 	}
@@ -88,6 +88,7 @@ type place struct {
 	path         path
 	step         *step
 	live         [2]bool // does new read old, old read new, at this place at all?
+	blind        [2]bool // per direction: the writer has no payload of finite size that gets here
 	elsewhere    [2]bool // is the place in a text that old, that new refers to?
 }
 
@@ -109,7 +110,7 @@ func (d *differ) part(p place, o, n *avro.Type, path path, oldIndex, newIndex in
 		d.steps = make([]step, 0, 64) // the full ones stay where they are, since places point into them
 	}
 	d.steps = append(d.steps, step{up: p.step, old: oldIndex, new: newIndex})
-	return place{o: o, n: n, byOld: o, byNew: n, path: path, live: p.live, elsewhere: p.elsewhere, step: &d.steps[len(d.steps)-1]}
+	return place{o: o, n: n, byOld: o, byNew: n, path: path, live: p.live, blind: p.blind, elsewhere: p.elsewhere, step: &d.steps[len(d.steps)-1]}
 }
 
 // whole is what each side makes of everything the other has here.
@@ -215,11 +216,13 @@ func (d *differ) kinds(p place) bool {
 // named compares two definitions of one kind.
 func (d *differ) named(p place) {
 	o, n := p.o.Named, p.n.Named
-	key := visit{o, n, p.live}
+	key := visit{o, n, p.live, p.blind}
 	if d.seen[key] {
 		return
 	}
 	d.seen[key] = true
+	p.blind[newReadsOld] = p.blind[newReadsOld] || d.byNew.finite.cost(p.o) >= huge
+	p.blind[oldReadsNew] = p.blind[oldReadsNew] || d.byOld.finite.cost(p.n) >= huge
 	p.path = path{root: n.Full}
 	p.elsewhere = [2]bool{d.own[0] != nil && !d.own[0][o], d.own[1] != nil && !d.own[1][n]}
 	d.names(p)

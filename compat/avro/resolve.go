@@ -2,11 +2,9 @@ package avro
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas/avro"
-	"github.com/cartorio-registry/cartorio/schemas/jsontext"
 )
 
 // resolution answers what a reader makes of everything that a writer can write,
@@ -21,8 +19,7 @@ type resolution struct {
 	lax      *resolution // chooses branches: there any default counts as usable
 	matches  map[pair]*matching
 	fields   map[*avro.Named]*fieldsByName
-	defaults map[*avro.Field]bool // usable?
-	open     map[*avro.Named]bool // records whose defaults are being looked at
+	defaults defaults
 }
 
 func newResolution(meter *compat.Meter, writer *finite) *resolution {
@@ -35,7 +32,8 @@ func newResolution(meter *compat.Meter, writer *finite) *resolution {
 func bareResolution(meter *compat.Meter) *resolution {
 	return &resolution{
 		meter: meter, pairs: compat.NewPairs[pair](meter), matches: map[pair]*matching{},
-		fields: map[*avro.Named]*fieldsByName{}, defaults: map[*avro.Field]bool{}, open: map[*avro.Named]bool{},
+		fields:   map[*avro.Named]*fieldsByName{},
+		defaults: defaults{meter: meter, usable: map[*avro.Field]bool{}, plain: map[recordValue]bool{}, full: map[recordValue]bool{}},
 	}
 }
 
@@ -258,93 +256,11 @@ func (s *resolution) fieldsOf(n *avro.Named) *fieldsByName {
 	return f
 }
 
-// usable tells whether a field's default can be filled in. Registration accepts
-// more: an enum's text that is no symbol, a fixed of another length.
+// usable tells whether a field's default can be filled in; the lax twin takes
+// any.
 func (s *resolution) usable(field *avro.Field) bool {
 	if field.Default == nil || s == s.lax {
 		return field.Default != nil
 	}
-	known, ok := s.defaults[field]
-	if !ok {
-		known = s.fits(field.Type, field.Default)
-		if len(s.open) == 0 { // else the answer may rest on a record still open
-			s.defaults[field] = known
-		}
-	}
-	return known
-}
-
-func (s *resolution) fits(t *avro.Type, v *jsontext.Value) bool {
-	if !s.meter.Spend(1) {
-		return false
-	}
-	isText := v.Kind == jsontext.String
-	switch t.Kind {
-	case avro.Null:
-		return v.Kind == jsontext.Null
-	case avro.Boolean:
-		return v.Kind == jsontext.Bool
-	case avro.Int, avro.Long:
-		bits := 32
-		if t.Kind == avro.Long {
-			bits = 64
-		}
-		_, err := strconv.ParseInt(v.Text, 10, bits)
-		return v.Kind == jsontext.Number && err == nil
-	case avro.Float, avro.Double:
-		return v.Kind == jsontext.Number || isText && slices.Contains([]string{"NaN", "Infinity", "-Infinity"}, v.Text)
-	case avro.String:
-		return isText
-	case avro.Bytes:
-		return isText && latin1(v.Text) >= 0
-	case avro.Fixed:
-		return isText && latin1(v.Text) == t.Named.Size
-	case avro.Enum:
-		return isText && t.Named.Symbol(v.Text) >= 0
-	case avro.Array:
-		return v.Kind == jsontext.Array && !slices.ContainsFunc(v.Items, func(item *jsontext.Value) bool { return !s.fits(t.Items, item) })
-	case avro.Map:
-		return v.Kind == jsontext.Object && !slices.ContainsFunc(v.Members, func(m jsontext.Member) bool { return !s.fits(t.Items, m.Value) })
-	case avro.Union:
-		return slices.ContainsFunc(t.Branches, func(b *avro.Type) bool { return s.fits(b, v) })
-	case avro.Record:
-		return s.fitsRecord(t.Named, v)
-	}
-	return false
-}
-
-func (s *resolution) fitsRecord(n *avro.Named, v *jsontext.Value) bool {
-	if v.Kind != jsontext.Object {
-		return false
-	}
-	for _, f := range n.Fields {
-		if given := v.Get(f.Name); given != nil {
-			if !s.fits(f.Type, given) {
-				return false
-			}
-			continue
-		}
-		if s.open[n] {
-			return false // a default that needs itself has no value
-		}
-		s.open[n] = true
-		ok := s.usable(f)
-		delete(s.open, n)
-		if !ok {
-			return false
-		}
-	}
-	return true
-}
-
-// latin1 counts the bytes that a default's text stands for; -1 when a character
-// stands for none.
-func latin1(text string) (n int) {
-	for _, r := range text {
-		if r > 0xff {
-			return -1
-		}
-		n++
-	}
-	return n
+	return s.defaults.of(field)
 }

@@ -104,7 +104,14 @@ func TestTruthAgainstReader(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, i))
 		oldText, newText := generatePair(r, 1+r.IntN(16))
 		old, next := parse(t, oldText), parse(t, newText)
+		done := false
+		defer func() {
+			if !done {
+				t.Logf("seed %d pair %d ended here\nold: %s\nnew: %s", seed, i, oldText, newText)
+			}
+		}()
 		effects, changes := compatavro.Checker.Truth(old, next, compat.Budget{})
+		done = true
 		whole := effects[compat.Data]
 		for d, side := range []struct {
 			writer, reader *avro.Schema

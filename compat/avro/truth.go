@@ -89,12 +89,12 @@ func (d *differ) witness(h hurt, direction int, expected compat.Kind) (*compat.W
 	if direction == oldReadsNew {
 		writer, reader, finite = d.next, d.old, d.byOld.finite
 	}
-	if d.shown[direction] > mostShown {
+	if !h.reached[direction] || d.shown[direction] > mostShown {
 		return nil, compat.Unhurt
 	}
 	b := datum{finite: finite}
 	b.at(writer.Root(), h.step[direction].indexes(direction == newReadsOld), h.pick[direction])
-	if b.failed || !h.reached[direction] || !d.meter.Spend(len(b.bytes)) {
+	if b.failed || !d.meter.Spend(len(b.bytes)) {
 		return nil, compat.Unhurt
 	}
 	options := schemas.ReadOptions{Bytes: 2 * mostDatum, Depth: 4 * mostDatum, Violations: 1}

@@ -52,14 +52,41 @@ func TestPanic(t *testing.T) {
 // failing is a journal whose disk is full once it is told so.
 type failing struct {
 	*sqlite.Journal
-	full atomic.Bool
+	full, lying atomic.Bool
 }
 
 func (j *failing) Append(ctx context.Context, after registry.Revision, b registry.Batch) (registry.Revision, error) {
 	if j.full.Load() {
 		return 0, errors.New("writing /secret/path: no space left")
 	}
-	return j.Journal.Append(ctx, after, b)
+	end, err := j.Journal.Append(ctx, after, b)
+	if j.lying.Load() {
+		end += 7
+	}
+	return end, err
+}
+
+// A registry that has stopped writing for good is alive, but not ready.
+func TestNotReady(t *testing.T) {
+	t.Parallel()
+	inner, err := sqlite.Open(":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	journal := &failing{Journal: inner}
+	r := open(t, journal)
+	defer r.Close() //nolint:errcheck // it says what the test made it say
+	c := &client{t: t, server: api.New(r, api.Options{}), header: http.Header{}}
+	c.server.Observe(func(r *api.Route, _, _ int) { c.route = r })
+	c.register("s", schema(`"string"`))
+	c.want(c.do("GET", "/readyz", nil), 200, nil)
+	journal.lying.Store(true)
+	if a := c.send("POST", "/subjects/s/versions", schema(`"bytes"`)); a.status != 500 || !strings.Contains(a.body, "50001") {
+		t.Errorf("want 50001, got %s", a)
+	}
+	c.fails(c.do("GET", "/readyz", nil), 503, "restart")
+	c.want(c.do("GET", "/healthz", nil), 200, nil)
+	c.want(c.do("GET", "/schemas/ids/1", nil), 200, nil)
 }
 
 // What fails in the store is told as 50001; how, only to the log. Reads go on.

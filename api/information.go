@@ -33,10 +33,13 @@ func listExporters(x *exchange) error { return x.answer([]byte("[]")) }
 // getHealth answers GET /healthz: the process answers.
 func getHealth(x *exchange) error { return x.answer([]byte(`{"status":"ok"}`)) }
 
-// getReadiness answers GET /readyz: the process takes requests.
+// getReadiness answers GET /readyz: the process takes requests, writes included.
 func getReadiness(x *exchange) error {
 	if x.server.draining.Load() {
 		return bare(http.StatusServiceUnavailable, "the registry is stopping")
+	}
+	if x.server.registry.Err() != nil {
+		return bare(http.StatusServiceUnavailable, "the registry has stopped writing: its log says why; restart it")
 	}
 	return x.answer([]byte(`{"status":"ready"}`))
 }

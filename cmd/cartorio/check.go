@@ -22,6 +22,8 @@ type checking struct {
 	policy, verdictPolicy  string
 	format, output, failOn string
 	exitZero, allowEmpty   bool
+	registry, subject      string
+	chosen                 choices
 	include, exclude       []string
 }
 
@@ -33,7 +35,13 @@ func (a *app) checkCommand() *cobra.Command {
 		Long: `Compares the schemas of HEAD (default: the current folder) with those of BASE.
 Each may be a folder, a file, or a git ref: git:REF, git:merge-base(REF), with
 #path=DIR behind it or not; without it the ref is read at the path of HEAD.
-Nothing is checked out or fetched, and no registry is asked.
+Nothing is checked out or fetched.
+
+BASE may also be a registry: registry:SUBJECT or registry:SUBJECT@VERSION for one
+schema, registry: for all, each under the subject that registering would give it.
+Then level and policies are the registry's unless they are given, every version
+that the level asks for is compared, and the registry is asked as well; when it
+answers otherwise, that is told. No other form asks the network for anything.
 
 Files are paired by declared subject, else by path, else by full name. A new
 schema is a note, a removed one a risk. What could not be compared is never
@@ -42,13 +50,16 @@ called compatible: it exits 2. See "cartorio help exit-codes".
 A PATTERN is a file, a folder or a glob with * and **, seen from HEAD.`,
 		Example: `  cartorio check schemas/ --against git:main
   cartorio check --against 'git:merge-base(origin/main)' --format json
-  cartorio check new.avsc --against old.avsc --level FULL`,
+  cartorio check new.avsc --against old.avsc --level FULL
+  cartorio check order.avsc --against registry:orders-value`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			head := "."
 			if len(args) == 1 {
 				head = args[0]
 			}
+			f := cmd.Flags()
+			c.chosen = choices{f.Changed("level"), f.Changed("policy"), f.Changed("verdict-policy")}
 			return a.check(cmd.Context(), head, c)
 		},
 	}
@@ -65,6 +76,8 @@ A PATTERN is a file, a folder or a glob with * and **, seen from HEAD.`,
 	f.StringSliceVar(&c.include, "path", nil, "compare only what matches `PATTERN`")
 	f.StringSliceVar(&c.exclude, "exclude-path", nil, "leave out what matches `PATTERN`")
 	f.StringVar(&c.root, "root", "", "`FOLDER` in which references are found (default: HEAD, or the folder of a file)")
+	f.StringVar(&c.subject, "subject", "", "`TEMPLATE` of subject names, as of register")
+	remoteFlags(cmd, &c.registry)
 	return cmd
 }
 
@@ -74,28 +87,11 @@ func (a *app) check(ctx context.Context, headArg string, c checking) error {
 		return fail(exitUsage, err)
 	}
 	if c.against == "" {
-		return failf(exitUsage, "--against is missing: name a folder, a file, or a git ref such as git:main")
+		return failf(exitUsage, "--against is missing: name a folder, a file, a git ref such as git:main, or registry:SUBJECT")
 	}
-	head, base, err := a.sides(ctx, headArg, c)
+	results, err := a.results(ctx, headArg, c, q)
 	if err != nil {
 		return err
-	}
-	defer head.close()
-	defer base.close()
-	if err := unmatched(head, base); err != nil {
-		return err
-	}
-	for _, s := range []*side{head, base} {
-		a.count(s)
-	}
-	if head.folder.Selected() == 0 {
-		return failf(exitNotCompared, "%s holds no schema to compare: nothing was checked", head.label)
-	}
-	p := a.startProgress("comparing")
-	results := compareSides(ctx, head, base, q, a.subjects, p)
-	p.stop()
-	if err := ctx.Err(); err != nil {
-		return failf(exitNotCompared, "comparing: %w", err)
 	}
 	reports := make([]compat.Report, len(results))
 	for i, r := range results {
@@ -106,7 +102,7 @@ func (a *app) check(ctx context.Context, headArg string, c checking) error {
 		if c.format == "json" {
 			return writeJSON(w, doc)
 		}
-		return renderText(w, colours, doc, results, base.label)
+		return renderText(w, colours, doc, results, c.against)
 	}); err != nil {
 		return err
 	}
@@ -119,6 +115,52 @@ func (a *app) check(ctx context.Context, headArg string, c checking) error {
 		return fail(exitFindings, nil)
 	}
 	return nil
+}
+
+// results opens both sides and compares them.
+func (a *app) results(ctx context.Context, headArg string, c checking, q compat.Question) ([]result, error) {
+	naming, err := folder.ParseNaming(c.subject)
+	if err != nil {
+		return nil, fail(exitUsage, err)
+	}
+	r := reading{root: c.root, naming: naming, include: c.include, exclude: c.exclude, declared: a.subjects}
+	head, err := openHead(ctx, headArg, r)
+	if err != nil {
+		return nil, err
+	}
+	defer head.close()
+	var base *side
+	if !strings.HasPrefix(c.against, registryPrefix) {
+		if base, err = openBase(ctx, c, head, r); err != nil {
+			return nil, err
+		}
+		defer base.close()
+	}
+	if err := unmatched(head, base); err != nil {
+		return nil, err
+	}
+	a.count(head)
+	if base != nil {
+		a.count(base)
+	}
+	if head.folder.Selected() == 0 {
+		return nil, failf(exitNotCompared, "%s holds no schema to compare: nothing was checked", head.label)
+	}
+	p := a.startProgress("comparing")
+	defer p.stop()
+	if base == nil {
+		h, err := a.newHistory(c.against, c.registry, head, q, c.chosen)
+		if err != nil {
+			return nil, err
+		}
+		defer h.client.Close()
+		return h.compare(ctx, p)
+	}
+	results := compareSides(ctx, head, base, q, a.subjects, p)
+	if err := ctx.Err(); err != nil {
+		return nil, failf(exitNotCompared, "comparing: %w", err)
+	}
+	return results, nil
 }
 
 // question reads the choices that hold for every pair.
@@ -156,58 +198,57 @@ func checkPatterns(lists ...[]string) error {
 	return nil
 }
 
-// sides opens head and base.
-func (a *app) sides(ctx context.Context, headArg string, c checking) (head, base *side, err error) {
-	for _, arg := range []string{headArg, c.against} {
-		if strings.HasPrefix(arg, "registry:") || strings.HasPrefix(arg, "bundle:") || arg == "-" {
-			return nil, nil, failf(exitUsage, "%s cannot be compared yet: name a folder, a file or a git ref; POST /compatibility asks a registry", arg)
-		}
+// openHead opens what is judged.
+func openHead(ctx context.Context, arg string, r reading) (*side, error) {
+	if err := unsupported(arg); err != nil {
+		return nil, err
 	}
-	r := reading{root: c.root, include: c.include, exclude: c.exclude, declared: a.subjects}
-	if gitfs.Is(headArg) {
-		spec, err := gitfs.Parse(headArg)
-		if err != nil {
-			return nil, nil, fail(exitUsage, err)
-		}
-		head, err = openGit(ctx, spec, nil, false, r)
-		if err != nil {
-			return nil, nil, err
-		}
-	} else if head, err = openDisk(ctx, headArg, r); err != nil {
-		return nil, nil, err
+	if strings.HasPrefix(arg, registryPrefix) {
+		return nil, failf(exitUsage, "%s cannot be the head: what a registry has was judged when it was registered", arg)
+	}
+	if !gitfs.Is(arg) {
+		return openDisk(ctx, arg, r)
+	}
+	spec, err := gitfs.Parse(arg)
+	if err != nil {
+		return nil, fail(exitUsage, err)
+	}
+	return openGit(ctx, spec, nil, false, r)
+}
+
+// openBase opens what head is compared with.
+func openBase(ctx context.Context, c checking, head *side, r reading) (*side, error) {
+	if err := unsupported(c.against); err != nil {
+		return nil, err
 	}
 	if gitfs.Is(c.against) {
 		spec, err := gitfs.Parse(c.against)
 		if err != nil {
-			head.close()
-			return nil, nil, fail(exitUsage, err)
+			return nil, fail(exitUsage, err)
 		}
-		base, err = openGit(ctx, spec, head, c.allowEmpty, r)
-		if err != nil {
-			head.close()
-			return nil, nil, err
-		}
-		return head, base, nil
+		return openGit(ctx, spec, head, c.allowEmpty, r)
 	}
-	if _, statErr := os.Stat(c.against); c.allowEmpty && errors.Is(statErr, os.ErrNotExist) {
-		base, err = (&side{label: c.against, prefix: c.against}).empty(ctx)
-	} else {
-		r.root = "" // the head's
-		base, err = openDisk(ctx, c.against, r)
+	if _, err := os.Stat(c.against); c.allowEmpty && errors.Is(err, os.ErrNotExist) {
+		return (&side{label: c.against, prefix: c.against}).empty(ctx)
 	}
-	if err != nil {
-		head.close()
-		return nil, nil, err
+	r.root = "" // the head's
+	return openDisk(ctx, c.against, r)
+}
+
+// unsupported refuses the forms that a later version reads.
+func unsupported(arg string) error {
+	if strings.HasPrefix(arg, "bundle:") || arg == "-" {
+		return failf(exitUsage, "%s cannot be compared yet: name a folder, a file, a git ref or a registry", arg)
 	}
-	return head, base, nil
+	return nil
 }
 
 // unmatched complains of patterns that match on neither side: they are typing
-// errors, and would leave a gate open.
+// errors, and would leave a gate open. base is nil for a registry.
 func unmatched(head, base *side) error {
 	var lost []string
 	for _, pattern := range head.folder.Unmatched {
-		if slices.Contains(base.folder.Unmatched, pattern) || len(base.folder.Entries) == 0 {
+		if base == nil || slices.Contains(base.folder.Unmatched, pattern) || len(base.folder.Entries) == 0 {
 			lost = append(lost, pattern)
 		}
 	}

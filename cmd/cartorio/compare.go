@@ -23,6 +23,9 @@ type result struct {
 	// broken is what kept the pair from being compared, and where it stands.
 	broken error
 	where  string
+	// old tells that there was something to compare with, where pair.Old does
+	// not: in a registry.
+	old bool
 }
 
 // compareSides compares every pair, in order of path. Pairs are independent, so
@@ -32,13 +35,7 @@ func compareSides(ctx context.Context, head, base *side, q compat.Question, subj
 	if head.file != "" && base.file != "" {
 		pairs = onePair(pairs)
 	}
-	levels := map[schemas.Subject]compat.Level{}
-	for _, d := range subjects {
-		// The configuration was read, so its levels are good ones.
-		if level, err := compat.ParseLevel(d.level); err == nil {
-			levels[schemas.ParseSubject(d.name)] = level
-		}
-	}
+	levels := levelsOf(subjects)
 	p.total(len(pairs))
 	out := make([]result, len(pairs))
 	var wg sync.WaitGroup
@@ -74,6 +71,18 @@ func compareSides(ctx context.Context, head, base *side, q compat.Question, subj
 	}
 	blameSources(head, out)
 	return out
+}
+
+// levelsOf are the levels that the configuration gives to subjects of its own.
+func levelsOf(subjects map[string]declared) map[schemas.Subject]compat.Level {
+	levels := map[schemas.Subject]compat.Level{}
+	for _, d := range subjects {
+		// The configuration was read, so its levels are good ones.
+		if level, err := compat.ParseLevel(d.level); err == nil {
+			levels[schemas.ParseSubject(d.name)] = level
+		}
+	}
+	return levels
 }
 
 // blameSources moves findings to where they arise. A schema that refers to a

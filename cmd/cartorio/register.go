@@ -31,7 +31,9 @@ func (a *app) registerCommand() *cobra.Command {
 		Long: `Registers every schema of the files and folders named: what is referred to first,
 each reference pinned to the version that the registry answers. Registering the
 same again changes nothing. Everything is read and, as far as the registry can
-tell beforehand, checked before anything is registered.
+tell beforehand, checked before anything is registered. A file brings what it
+refers to; a name that no file defines is what --reference says, else what the
+subject's latest version refers to by it, else the subject that is called so.
 
 A subject is named by a template: {path} is the path in the folder with its
 ending, {stem} without it, {name} the full name. The default is {path} for
@@ -272,9 +274,8 @@ func (p *plan) gather(ctx context.Context, sides []*side, naming folder.Naming) 
 			subjects[e.Subject] = j.done.Path
 			j.source.References = append([]schemas.Reference(nil), e.Source.References...)
 			for _, need := range e.Missing {
-				if ref, ok := p.extra[need]; ok {
+				if _, ok := p.extra[need]; ok {
 					used[need] = true
-					j.source.References = append(j.source.References, ref)
 				}
 			}
 			p.jobs = append(p.jobs, j)
@@ -283,8 +284,8 @@ func (p *plan) gather(ctx context.Context, sides []*side, naming folder.Naming) 
 	if selected == 0 {
 		return failf(exitNotCompared, "there is no schema to register")
 	}
-	if naming.IsFixed() && len(p.jobs) > 1 {
-		return failf(exitUsage, "--subject %s would give %d schemas one name: use a template such as {stem}", p.g.subject, len(p.jobs))
+	if naming.IsFixed() && selected > 1 {
+		return failf(exitUsage, "--subject %s would give %d schemas one name: use a template such as {stem}", p.g.subject, selected)
 	}
 	for name := range p.extra {
 		if !used[name] {
@@ -301,14 +302,19 @@ func (p *plan) gather(ctx context.Context, sides []*side, naming folder.Naming) 
 // that nothing is registered when one text is wrong.
 func (p *plan) prepare(ctx context.Context) error {
 	var wrong []string
-	beside := remote{p.client}
 	for _, j := range p.jobs {
-		if err := p.outside(ctx, j); err != nil {
-			return err
-		}
 		e := *j.entry
 		e.Source.References = j.source.References
-		if _, err := j.side.parse(ctx, &e, schemas.New, beside); err != nil {
+		if err := outside(ctx, p.client, e.Subject, &e, p.extra); err != nil {
+			return fail(codeOf(err), fmt.Errorf("%s: %w", j.done.Path, err))
+		}
+		if len(e.Missing) > 0 && e.Err == nil {
+			wrong = append(wrong, fmt.Sprintf("%s: it needs %s, which no file defines and no subject of the registry is called: add the file, or say --reference NAME=SUBJECT@VERSION",
+				j.done.Path, strings.Join(e.Missing, ", ")))
+			continue
+		}
+		j.source.References = e.Source.References
+		if _, err := j.side.parse(ctx, &e, schemas.New, remote{p.client}); err != nil {
 			if code := codeOf(err); code == exitUnreachable || code == exitRefused {
 				return fail(code, err)
 			}
@@ -317,33 +323,6 @@ func (p *plan) prepare(ctx context.Context) error {
 	}
 	if len(wrong) > 0 {
 		return fail(exitNotCompared, errors.New(strings.Join(append(wrong, "nothing was registered"), "\n")))
-	}
-	return nil
-}
-
-// outside resolves the names that no file defines: as --reference says, else
-// by the subject that bears the name.
-func (p *plan) outside(ctx context.Context, j *job) error {
-	var lost []string
-	for _, need := range j.entry.Missing {
-		if _, ok := p.extra[need]; ok {
-			continue
-		}
-		ref := schemas.Reference{Name: need, Subject: need, Version: schemas.Latest}
-		found, err := p.client.Version(ctx, ref.Target(j.entry.Subject.Context), schemas.Latest, sr.VersionOptions{})
-		switch {
-		case err == nil:
-			ref.Version = found.Version
-			j.source.References = append(j.source.References, ref)
-		case unknown(err), codeOf(err) == exitNotCompared:
-			lost = append(lost, need)
-		default:
-			return fail(codeOf(err), fmt.Errorf("%s: looking for %s, which no file defines: %w", j.done.Path, need, err))
-		}
-	}
-	if len(lost) > 0 {
-		return failf(exitNotCompared, "%s: it needs %s, which no file defines and no subject of the registry is called: add the file, or say --reference NAME=SUBJECT@VERSION; nothing was registered",
-			j.done.Path, strings.Join(lost, ", "))
 	}
 	return nil
 }

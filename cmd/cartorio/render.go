@@ -148,11 +148,14 @@ func (t *text) line(label, value string) {
 
 // summary prints the counts, those that are not zero.
 func (t *text) summary(doc compat.Document, results []result, against string) {
-	fresh, gone := 0, 0
+	compared, fresh, gone := 0, 0, 0
 	for _, r := range results {
 		switch {
+		case r.report.NotChecked && r.broken == nil && r.pair.Err == nil:
+		case r.broken == nil && r.pair.Err == nil && (r.pair.Old != nil || r.old) && r.pair.New != nil:
+			compared++
 		case r.pair.Err != nil || r.broken != nil:
-		case r.pair.Old == nil:
+		case r.pair.Old == nil && !r.old:
 			fresh++
 		case r.pair.New == nil:
 			gone++
@@ -169,7 +172,7 @@ func (t *text) summary(doc compat.Document, results []result, against string) {
 	case compat.NotChecked:
 		verdict = t.paint(red, "not checked")
 	}
-	fmt.Fprintf(&t.b, "%s: %s with %s", verdict, plural(s.Compared-fresh-gone-s.NotChecked, "schema compared", "schemas compared"), plain(against))
+	fmt.Fprintf(&t.b, "%s: %s with %s", verdict, plural(compared, "schema compared", "schemas compared"), plain(against))
 	for _, part := range []struct {
 		n    int
 		word string

@@ -164,7 +164,7 @@ type known struct {
 
 // subjectSchema opens the schema that the first argument names.
 func (a *app) subjectSchema(ctx context.Context, arg string, v validating) (*known, error) {
-	if subject, ok := strings.CutPrefix(arg, "registry:"); ok {
+	if subject, ok := strings.CutPrefix(arg, registryPrefix); ok {
 		return v.fromRegistry(ctx, subject)
 	}
 	r := reading{root: v.root, declared: a.subjects}
@@ -199,11 +199,9 @@ func (a *app) subjectSchema(ctx context.Context, arg string, v validating) (*kno
 
 // fromRegistry asks for SUBJECT or SUBJECT@VERSION.
 func (v validating) fromRegistry(ctx context.Context, text string) (*known, error) {
-	name, version := text, schemas.Latest
-	if at := strings.LastIndexByte(text, '@'); at >= 0 {
-		if parsed, err := schemas.ParseVersion(text[at+1:]); err == nil {
-			name, version = text[:at], parsed
-		}
+	name, version := subjectAt(text)
+	if version == 0 {
+		version = schemas.Latest
 	}
 	if name == "" {
 		return nil, failf(exitUsage, "registry: has no subject: write registry:SUBJECT or registry:SUBJECT@VERSION")

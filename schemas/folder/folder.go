@@ -24,7 +24,8 @@ import (
 type Options struct {
 	// Formats are the schema languages that are understood.
 	Formats []schemas.Format
-	// Naming makes subject names.
+	// Naming makes subject names. A template without placeholders names the
+	// Selected files only; what they refer to keeps the default.
 	Naming Naming
 	// Declared tells what paths cannot: subject or type of a file. A declared
 	// file is a schema whatever it looks like.
@@ -143,8 +144,8 @@ func Open(ctx context.Context, fsys fs.FS, options Options) (*Folder, error) {
 		return nil, err
 	}
 	f := r.folder
-	r.name()
 	r.narrow()
+	r.name()
 	l := newLinker(r.files)
 	l.link()
 	f.Entries = l.ordered()

@@ -290,6 +290,15 @@ func TestNaming(t *testing.T) {
 	}
 }
 
+func TestAFixedNameIsForWhatIsSelected(t *testing.T) {
+	t.Parallel()
+	f := open(t, tree(map[string]string{"a.avsc": "name A\nneed B", "b.avsc": "name B"}), folder.Options{Naming: "orders-value", Under: []string{"a.avsc"}})
+	want := []string{"b.avsc AVRO b unselected", "a.avsc AVRO orders-value [B=b@1]"}
+	if diff := cmp.Diff(want, show(f)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
 func TestReferencesAcrossContexts(t *testing.T) {
 	t.Parallel()
 	f := open(t, tree(map[string]string{"a.avsc": "name A\nneed B", "b.avsc": "name B"}), folder.Options{

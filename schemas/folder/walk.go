@@ -242,7 +242,11 @@ func (r *reader) name() {
 		if d := r.options.Declared[f.Path]; d.Subject != "" {
 			f.Subject, f.Declared = schemas.ParseSubject(d.Subject), true
 		} else {
-			s, err := r.options.Naming.subjectOf(&f.Entry, f.extensions)
+			naming := r.options.Naming
+			if naming.IsFixed() && !f.Selected {
+				naming = ""
+			}
+			s, err := naming.subjectOf(&f.Entry, f.extensions)
 			if err != nil {
 				if f.Err == nil {
 					f.Err = err

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cartorio-registry/cartorio/clients/sr"
+	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/folder"
+	"github.com/cartorio-registry/cartorio/schemas/formats"
+)
+
+// history compares the schemas of a head with what a registry has of their
+// subjects, as registering them would.
+type history struct {
+	app    *app
+	client *sr.Client
+	head   *side
+	label  string           // registry:, with what follows it
+	only   *schemas.Subject // the subject that was named
+	at     schemas.Version  // the version that was named, or 0
+	q      compat.Question
+	chosen choices
+	levels map[schemas.Subject]compat.Level
+}
+
+// choices tells which settings were given; the others are the registry's.
+type choices struct{ level, policy, verdictPolicy bool }
+
+const registryPrefix = "registry:"
+
+// newHistory reads registry:, registry:SUBJECT and registry:SUBJECT@VERSION.
+func (a *app) newHistory(base, url string, head *side, q compat.Question, chosen choices) (*history, error) {
+	h := &history{app: a, head: head, label: base, q: q, chosen: chosen, levels: levelsOf(a.subjects)}
+	if text := strings.TrimPrefix(base, registryPrefix); text != "" {
+		name, version := subjectAt(text)
+		if name == "" {
+			return nil, failf(exitUsage, "%s names no subject: write registry:SUBJECT or registry:SUBJECT@VERSION", base)
+		}
+		if n := head.folder.Selected(); n > 1 {
+			return nil, failf(exitUsage, "%s is one subject, and %s holds %d schemas: name one file, or registry: alone", base, head.label, n)
+		}
+		s := schemas.ParseSubject(name)
+		h.only, h.at = &s, version
+	}
+	var err error
+	h.client, err = dial(url)
+	return h, err
+}
+
+// subjectAt cuts a version off the end, when there is one; else it is 0.
+func subjectAt(text string) (string, schemas.Version) {
+	if at := strings.LastIndexByte(text, '@'); at >= 0 {
+		if v, err := schemas.ParseVersion(text[at+1:]); err == nil {
+			return text[:at], v
+		}
+	}
+	return text, 0
+}
+
+// compare answers one result for each selected schema, in order of path.
+//
+// Errors: the registry could not be asked, with the exit code for it.
+func (h *history) compare(ctx context.Context, p *progress) ([]result, error) {
+	var entries []*folder.Entry
+	for i := range h.head.folder.Entries {
+		if e := &h.head.folder.Entries[i]; e.Selected {
+			entries = append(entries, e)
+		}
+	}
+	slices.SortFunc(entries, func(a, b *folder.Entry) int { return strings.Compare(a.Path, b.Path) })
+	p.total(len(entries))
+	out := make([]result, 0, len(entries))
+	for _, e := range entries {
+		r, err := h.one(ctx, e)
+		if err != nil {
+			return nil, fail(codeOf(err), fmt.Errorf("%s: %w", h.head.show(e.Path), err))
+		}
+		out = append(out, r)
+		p.add()
+	}
+	return out, nil
+}
+
+func (h *history) one(ctx context.Context, e *folder.Entry) (result, error) {
+	r := result{pair: folder.Pairing{New: e}}
+	q := h.q
+	subject := e.Subject
+	if h.only != nil {
+		subject = *h.only
+	}
+	q.Subject, q.Label = subject.String(), h.head.show(e.Path)
+	if e.Err != nil {
+		_, err := h.head.parse(ctx, e, schemas.New, nil)
+		return r.refuse(q, h.head, err, q.Label), nil
+	}
+	if err := h.settle(ctx, subject, &q); err != nil {
+		return r, err
+	}
+	known := *e
+	if err := outside(ctx, h.client, subject, &known, nil); err != nil {
+		return r, err
+	}
+	next, err := h.head.parse(ctx, &known, schemas.New, besideOf(known, h.client))
+	if err != nil {
+		return h.broken(r, q, err, q.Label)
+	}
+	versions, err := h.versions(ctx, subject, q.Level)
+	if err != nil {
+		return r, err
+	}
+	if len(versions) == 0 {
+		return r.conclude(q, "", added(h.head, e)), nil
+	}
+	q.Next = next
+	for _, v := range versions {
+		label := fmt.Sprintf("%s%s@%s", registryPrefix, subject, v)
+		old, err := h.schema(ctx, subject, v)
+		if err != nil {
+			return h.broken(r, q, fmt.Errorf("reading %s: %w", label, err), label)
+		}
+		q.History = append(q.History, compat.Old{Label: label, Version: v, Schema: old})
+	}
+	r.old = true
+	r.report = compat.Check(q)
+	for i := range r.report.Compared {
+		for n := range r.report.Compared[i].Findings {
+			f := &r.report.Compared[i].Findings[n]
+			f.Base.Label, f.Base.File = h.label, r.report.Compared[i].Old.Label
+			f.Head.Label, f.Head.File = h.head.label, q.Label
+		}
+	}
+	return r, h.agree(ctx, subject, e, &known, r.report)
+}
+
+// broken tells what kept a pair from being compared, unless it is the registry
+// itself, which ends the run.
+func (h *history) broken(r result, q compat.Question, why error, where string) (result, error) {
+	if code := codeOf(why); code == exitUnreachable || code == exitRefused {
+		return r, why
+	}
+	return r.refuse(q, h.head, why, where), nil
+}
+
+// settle takes from the registry what was not said here.
+func (h *history) settle(ctx context.Context, subject schemas.Subject, q *compat.Question) error {
+	if level, ok := h.levels[subject]; ok && !h.chosen.level {
+		q.Level = level
+	}
+	if h.chosen.level && h.chosen.policy && h.chosen.verdictPolicy {
+		return nil
+	}
+	config, err := h.client.Config(ctx, subject, true)
+	if err != nil {
+		return err
+	}
+	if _, declared := h.levels[subject]; !h.chosen.level && !declared && config.Level != "" {
+		if q.Level, err = compat.ParseLevel(config.Level); err != nil {
+			return err
+		}
+	}
+	if !h.chosen.policy && config.Policy != "" {
+		if q.Policy, err = compat.ParsePolicy(config.Policy); err != nil {
+			return err
+		}
+	}
+	if !h.chosen.verdictPolicy && config.VerdictPolicy != "" {
+		if q.VerdictPolicy, err = compat.ParseVerdictPolicy(config.VerdictPolicy); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// versions lists those that the level looks at, newest first.
+func (h *history) versions(ctx context.Context, subject schemas.Subject, level compat.Level) ([]schemas.Version, error) {
+	if h.at > 0 {
+		return []schemas.Version{h.at}, nil
+	}
+	list, err := h.client.Versions(ctx, subject, sr.LiveOnly, sr.Page{})
+	if errors.Is(err, schemas.ErrSubjectUnknown) && (h.only == nil || h.at == 0) {
+		return nil, nil
+	}
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	slices.Reverse(list)
+	if !level.IsTransitive() || h.at == schemas.Latest {
+		list = list[:1]
+	}
+	return list, nil
+}
+
+func (h *history) schema(ctx context.Context, subject schemas.Subject, v schemas.Version) (schemas.Schema, error) {
+	found, err := h.client.Version(ctx, subject, v, sr.VersionOptions{})
+	if err != nil {
+		return nil, err
+	}
+	format, ok := formats.Named(found.Source.Type)
+	if !ok {
+		return nil, fmt.Errorf("type %s is not part of this binary", found.Source.Type)
+	}
+	return format.Parse(ctx, found.Source, remote{h.client}, schemas.ParseOptions{Mode: schemas.Stored, From: subject.Context})
+}
+
+// agree puts the same question to the registry, where it can be put: a registry
+// with another engine or another version may answer otherwise, and a pipeline
+// that is green must not be refused at registration.
+func (h *history) agree(ctx context.Context, subject schemas.Subject, e, known *folder.Entry, report compat.Report) error {
+	if len(e.Uses) > 0 || h.at != 0 || h.chosen != (choices{}) || len(h.levels) > 0 {
+		return nil
+	}
+	answer, err := h.client.CheckAll(ctx, subject, sr.Registration{Source: known.Source}, false)
+	if err != nil {
+		return err
+	}
+	if answer.Compatible != report.Compatible {
+		word := map[bool]string{true: "compatible", false: "not compatible"}
+		h.app.say("%s: the registry answers %s, this cartorio %s: registering will do what the registry says", h.head.show(e.Path), word[answer.Compatible], word[report.Compatible])
+	}
+	return nil
+}
+
+// outside adds the references that no file answers: as extra says, else as the
+// subject's latest version has them, else to the subject that bears the name, at
+// its latest version. What nothing answers stays in Missing.
+//
+// Errors: the registry could not be asked.
+func outside(ctx context.Context, client *sr.Client, subject schemas.Subject, e *folder.Entry, extra map[string]schemas.Reference) error {
+	if len(e.Missing) == 0 {
+		return nil
+	}
+	ask := func(s schemas.Subject) (schemas.Found, bool, error) {
+		found, err := client.Version(ctx, s, schemas.Latest, sr.VersionOptions{})
+		if err != nil && !unknown(err) && codeOf(err) != exitNotCompared {
+			return found, false, fmt.Errorf("looking for %s, which no file defines: %w", strings.Join(e.Missing, ", "), err)
+		}
+		return found, err == nil, nil
+	}
+	before, _, err := ask(subject)
+	if err != nil {
+		return err
+	}
+	answers := map[string]schemas.Reference{}
+	for _, ref := range before.Source.References {
+		answers[ref.Name] = ref
+	}
+	maps.Copy(answers, extra)
+	e.Source.References = slices.Clone(e.Source.References)
+	var lost []string
+	for _, need := range e.Missing {
+		ref, ok := answers[need]
+		if !ok {
+			ref = schemas.Reference{Name: need, Subject: need}
+			found, there, err := ask(ref.Target(e.Subject.Context))
+			if err != nil {
+				return err
+			}
+			if !there {
+				lost = append(lost, need)
+				continue
+			}
+			ref.Version = found.Version
+		}
+		// One text defines its names once, however many of them are needed.
+		if e.Source.Type == schemas.Avro && slices.ContainsFunc(e.Source.References, func(r schemas.Reference) bool {
+			return r.Subject == ref.Subject && r.Version == ref.Version
+		}) {
+			continue
+		}
+		e.Source.References = append(e.Source.References, ref)
+	}
+	e.Missing = lost
+	return nil
+}
+
+// besideOf answers references from the registry once every name has an answer.
+func besideOf(e folder.Entry, client *sr.Client) schemas.Resolver {
+	if len(e.Missing) > 0 {
+		return nil
+	}
+	return remote{client}
+}

@@ -102,8 +102,8 @@ type retry struct {
 func (r *retry) Error() string { return r.err.Error() }
 func (r *retry) Unwrap() error { return r.err }
 
-// Retry makes a handler's error transient and says when to try again; 0 leaves
-// that to the consumer's policy. Every error that is not made by Reject counts
+// Retry makes a handler's error transient and says when to try again, up to the
+// policy's Cap; 0 leaves that to the policy. Every error that is not made by Reject counts
 // as transient.
 func Retry(err error, after time.Duration) error {
 	if err == nil {

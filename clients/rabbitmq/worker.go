@@ -127,7 +127,7 @@ func (w *worker) handle(m *validate.Message) {
 		wait := w.c.o.Retry.level(w.attempts)
 		var asked *retry
 		if errors.As(err, &asked) && asked.after > 0 {
-			wait = asked.after
+			wait = min(asked.after, w.c.o.Retry.Cap)
 		}
 		if trace == "" && wait >= inPlace {
 			if level, ok := levelFor(w.c.levels, wait); ok && w.delay(level, err) {

@@ -93,9 +93,14 @@ func (v *Validator) bindAnew(ctx context.Context, m Message, id identity, x extr
 }
 
 // keeps tells whether the same identity fails the same way for a while, so that
-// a stream of such messages asks nothing.
+// a stream of such messages asks nothing. What fails before anything is asked is
+// not kept: its texts are as long as a sender likes.
 func (f *failure) keeps() bool {
-	return f.reason.Verdict() == Reject && !f.reason.hasGrace()
+	switch f.reason {
+	case IdentityConflict, SubjectMismatch, VersionUnsupported, VersionRetired:
+		return true
+	}
+	return false
 }
 
 func (d *binder) bind(ctx context.Context) (*binding, *failure) {

@@ -115,7 +115,9 @@ func unwrap(contentType string, id *identity, x *extra) *failure {
 		if id.dataschema != "" && text != "" && id.dataschema != text {
 			return fail(IdentityConflict, "dataschema is %q in the headers and %q in the event", cut(id.dataschema, 100), cut(text, 100))
 		}
-		id.dataschema = text
+		if len(text) <= longestDataschema {
+			id.dataschema = text
+		}
 	}
 	data, isData := event["data"]
 	encoded, isEncoded := event["data_base64"]

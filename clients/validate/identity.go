@@ -136,6 +136,9 @@ func ownSlot(h string, key bool) slot {
 	return s
 }
 
+// longestDataschema bounds what is kept of a message beside its binding.
+const longestDataschema = 2 << 10
+
 // collect reads what a message says of its schema. It asks nobody, and checks
 // kinds and duplicates; the grammar of what was read is checked when it is
 // bound, once per identity.
@@ -211,6 +214,9 @@ func (id *identity) take(s slot, h *Header, x *extra, key bool) *failure {
 	case slotMessage:
 		field = &id.message
 	case slotDataschema:
+		if len(text) > longestDataschema {
+			return nil // a URI, and none of ours
+		}
 		field = &id.dataschema
 	case slotOriginal:
 		field = &x.original

@@ -117,6 +117,7 @@ func checkNesting(root *Type) error {
 					return false
 				}
 			}
+		default: // the other kinds need nothing here
 		}
 		return true
 	}

@@ -182,6 +182,7 @@ func (c *defaultCheck) explain(t *Type, v *jsontext.Value, at *spot) (summary, d
 			}
 		}
 		return quoteValue(v) + " fits no branch of the union", ""
+	default: // the other kinds need nothing here
 	}
 	return quoteValue(v) + " is no " + t.Kind.String(), expectations[t.Kind]
 }
@@ -215,6 +216,7 @@ func quoteValue(v *jsontext.Value) string {
 		}
 	case jsontext.String:
 		return quote(v.Text)
+	default: // the other kinds need nothing here
 	}
 	s := v.String()
 	if len(s) > 60 {

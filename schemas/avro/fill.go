@@ -154,6 +154,7 @@ func (f *filler) value(t *Type, v *jsontext.Value) (any, bool) {
 			return nil, false
 		}
 		return f.value(b, v)
+	default: // the other kinds need nothing here
 	}
 	return scalar(t, v)
 }
@@ -194,6 +195,7 @@ func scalar(t *Type, v *jsontext.Value) (any, bool) {
 		}
 		b, ok := bytesOf(v.Text)
 		return b, ok && (t.Kind == Bytes || len(b) == t.Named.Size)
+	default: // the other kinds need nothing here
 	}
 	return nil, false
 }

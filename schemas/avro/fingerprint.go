@@ -75,8 +75,10 @@ func appendParsingForm(dst []byte, t *Type, known map[*Named]bool) []byte {
 		case Fixed:
 			dst = append(dst, `,"size":`...)
 			dst = append(dst, index(n.Size)...)
+		default: // the other kinds need nothing here
 		}
 		return append(dst, '}')
+	default: // the other kinds need nothing here
 	}
 	dst = append(dst, '"')
 	dst = append(dst, t.Kind.String()...)

@@ -67,6 +67,7 @@ func (f *fitting) check(reader, writer *Type) bool {
 		good := f.record(p)
 		f.memo[p] = good
 		return good
+	default: // the other kinds need nothing here
 	}
 	return true
 }

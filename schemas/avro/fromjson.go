@@ -43,8 +43,10 @@ func (s *Schema) BinaryOf(text []byte, options schemas.ReadOptions) ([]byte, []s
 func violationOf(err error) schemas.Violation {
 	var limit *schemas.LimitError
 	if errors.As(err, &limit) {
-		return schemas.Violation{Kind: schemas.TooLarge, Offset: limit.Position.Offset, Rule: "json",
-			Text: fmt.Sprintf("the value is over the limit of %d for %s: found %d", limit.Most, limit.Limit, limit.Found)}
+		return schemas.Violation{
+			Kind: schemas.TooLarge, Offset: limit.Position.Offset, Rule: "json",
+			Text: fmt.Sprintf("the value is over the limit of %d for %s: found %d", limit.Most, limit.Limit, limit.Found),
+		}
 	}
 	v := schemas.Violation{Kind: schemas.Unreadable, Offset: -1, Rule: "json", Text: "the value is no JSON: " + err.Error()}
 	var syntax schemas.SyntaxErrors
@@ -74,7 +76,8 @@ func (e *encoder) violate(t *Type, v *jsontext.Value, kind schemas.ViolationKind
 		p = appendToken(append(p, '/'), token)
 	}
 	e.violations = append(e.violations, schemas.Violation{
-		Kind: kind, Payload: schemas.Pointer(p), Schema: t.Pointer(), Offset: v.Start, Rule: rule, Text: text})
+		Kind: kind, Payload: schemas.Pointer(p), Schema: t.Pointer(), Offset: v.Start, Rule: rule, Text: text,
+	})
 }
 
 func (e *encoder) wrong(t *Type, v *jsontext.Value, text string) {
@@ -104,6 +107,7 @@ func (e *encoder) encode(t *Type, v *jsontext.Value, depth int) {
 			return
 		}
 		depth++
+	default: // the other kinds need nothing here
 	}
 	switch t.Kind {
 	case Union:
@@ -270,6 +274,7 @@ func (e *encoder) scalar(t *Type, v *jsontext.Value) {
 			return
 		}
 		e.out = append(e.out, b...)
+	default: // the other kinds need nothing here
 	}
 }
 

@@ -65,14 +65,13 @@ func (p *parser) parseField(f *Field, v *jsontext.Value, namespace string) bool 
 		p.fail(&f.spot, `write {"name": …, "type": …}`, "a field is a %s, not an object", v.Kind)
 		return false
 	}
-	ok := true
+	ok := false
 	if name := v.Get("name"); name == nil || name.Kind != jsontext.String {
 		what := "has no name"
 		if name != nil {
 			what = "has a name that is no text"
 		}
 		p.fail(f.member(v, "name"), "", "field %s", what)
-		ok = false
 	} else {
 		f.Name = name.Text
 		at := f.of("name", name)
@@ -362,6 +361,7 @@ func sameType(a, b *Type) bool {
 		if !sameType(a.Items, b.Items) {
 			return false
 		}
+	default: // the other kinds need nothing here
 	}
 	return sameAttributes(a.Attributes, b.Attributes)
 }
@@ -407,6 +407,7 @@ func sameValue(a, b *jsontext.Value) bool {
 				return false
 			}
 		}
+	default: // the other kinds need nothing here
 	}
 	return a.Text == b.Text
 }

@@ -189,8 +189,10 @@ func (p *parser) parse(limits schemas.Limits) (*Type, error) {
 	if len(p.faults) > 0 {
 		list := placed(p.faults)
 		if p.further > 0 {
-			list = append(list, schemas.SyntaxError{Position: p.doc.position(len(p.doc.text)),
-				Summary: fmt.Sprintf("%d further faults are not listed", p.further), Detail: "correct these first"})
+			list = append(list, schemas.SyntaxError{
+				Position: p.doc.position(len(p.doc.text)),
+				Summary:  fmt.Sprintf("%d further faults are not listed", p.further), Detail: "correct these first",
+			})
 		}
 		return nil, list
 	}

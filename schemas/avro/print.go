@@ -103,7 +103,7 @@ func (w *writer) writeNamed(n *Named, enclosing string) {
 	if n.Namespace != enclosing {
 		w.stringMember("namespace", n.Namespace)
 	}
-	if n.HasDoc && !(w.normalized && n.Doc == "") {
+	if n.HasDoc && (!w.normalized || n.Doc != "") {
 		w.stringMember("doc", n.Doc)
 	}
 	switch n.Kind {
@@ -126,6 +126,7 @@ func (w *writer) writeNamed(n *Named, enclosing string) {
 	case Fixed:
 		w.member("size")
 		w.text(index(n.Size))
+	default: // the other kinds need nothing here
 	}
 	w.writeAttributes(n.Attributes, n.Logical)
 	if len(n.Aliases) > 0 {
@@ -148,7 +149,7 @@ func (w *writer) writeNamed(n *Named, enclosing string) {
 // relativeName is how a name is written inside a namespace: bare where that
 // means the same, unless it would be read as one of Avro's own words.
 func relativeName(full, namespace, name, enclosing string) string {
-	if namespace == enclosing && !(namespace != "" && isTypeWord(name)) {
+	if namespace == enclosing && (namespace == "" || !isTypeWord(name)) {
 		return name
 	}
 	return full
@@ -262,6 +263,7 @@ func appendJSON(dst []byte, v *jsontext.Value, sorted bool) []byte {
 			dst = appendJSON(dst, m.Value, sorted)
 		}
 		return append(dst, '}')
+	default: // the other kinds need nothing here
 	}
 	return v.Append(dst, sorted)
 }

@@ -277,8 +277,10 @@ func TestOutline(t *testing.T) {
 		path, text string
 		want       schemas.Outline
 	}{
-		"needs": {"a.avsc", `{"type":"record","name":"n.P","fields":[{"name":"a","type":"Q"},{"name":"b","type":"m.R"},{"name":"c","type":["null","Q","P","S"]},{"name":"d","type":{"type":"fixed","name":"S","size":1}}]}`,
-			schemas.Outline{Schema: true, Names: []string{"n.P", "n.S"}, Needs: []string{"n.Q", "m.R"}}},
+		"needs": {
+			"a.avsc", `{"type":"record","name":"n.P","fields":[{"name":"a","type":"Q"},{"name":"b","type":"m.R"},{"name":"c","type":["null","Q","P","S"]},{"name":"d","type":{"type":"fixed","name":"S","size":1}}]}`,
+			schemas.Outline{Schema: true, Names: []string{"n.P", "n.S"}, Needs: []string{"n.Q", "m.R"}},
+		},
 		"primitive file":           {"a.avsc", `"int"`, schemas.Outline{Schema: true}},
 		"named type in a .json":    {"x/a.json", `{"type":"enum","name":"E","symbols":["A"]}`, schemas.Outline{Schema: true, Names: []string{"E"}}},
 		"JSON Schema in a .json":   {"a.json", `{"$schema":"x","type":"record","name":"E","fields":[]}`, schemas.Outline{}},

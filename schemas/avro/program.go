@@ -194,6 +194,7 @@ func (c *compiler) into(b *block, n *node, inside int) {
 		add(o)
 	case Record:
 		c.record(b, n, inside, add)
+	default: // the other kinds need nothing here
 	}
 }
 

@@ -29,8 +29,10 @@ func (s *Schema) Reads(writer schemas.Schema, payload schemas.Payload, options s
 		return rejected(schemas.Violation{Kind: schemas.Invalid, Offset: -1, Rule: "format", Text: "the writer's schema is not Avro"})
 	}
 	if len(payload.Bytes) > o.Bytes {
-		return rejected(schemas.Violation{Kind: schemas.TooLarge, Offset: -1, Rule: "bytes",
-			Text: fmt.Sprintf("the payload has %d bytes, the limit is %d", len(payload.Bytes), o.Bytes)})
+		return rejected(schemas.Violation{
+			Kind: schemas.TooLarge, Offset: -1, Rule: "bytes",
+			Text: fmt.Sprintf("the payload has %d bytes, the limit is %d", len(payload.Bytes), o.Bytes),
+		})
 	}
 	p := s.reading
 	if w != s && w.fingerprint != s.fingerprint {
@@ -70,15 +72,19 @@ func (p *program) read(b []byte, o schemas.ReadOptions) schemas.Reading {
 	if end != len(b) && reading.OK() && len(reading.Losses) == 0 {
 		// The two ways of reading disagree: a fault of ours must not let a
 		// payload pass.
-		return rejected(schemas.Violation{Kind: schemas.Unreadable, Offset: -1, Rule: "internal",
-			Text: "the payload was refused for a reason that could not be found; please report it with its schema"})
+		return rejected(schemas.Violation{
+			Kind: schemas.Unreadable, Offset: -1, Rule: "internal",
+			Text: "the payload was refused for a reason that could not be found; please report it with its schema",
+		})
 	}
 	return reading
 }
 
 func tooComplex(offset int) schemas.Violation {
-	return schemas.Violation{Kind: schemas.TooComplex, Offset: offset, Rule: "steps",
-		Text: "the payload needs more steps than its size allows: it repeats what takes no bytes too often"}
+	return schemas.Violation{
+		Kind: schemas.TooComplex, Offset: offset, Rule: "steps",
+		Text: "the payload needs more steps than its size allows: it repeats what takes no bytes too often",
+	}
 }
 
 // resolverCache keeps the resolutions of a reader by the last writers.

@@ -203,11 +203,17 @@ func TestRefereesAgreeOnAvroJSON(t *testing.T) {
 func TestRefereeAgreesOnResolution(t *testing.T) {
 	t.Parallel()
 	edits := [][2]string{
-		{`"int"`, `"long"`}, {`"int"`, `"double"`}, {`"long"`, `"float"`}, {`"float"`, `"double"`},
-		{`"string"`, `"bytes"`}, {`"boolean"`, `["null","boolean"]`}, {`"long"`, `["null","long","double"]`},
+		{`"int"`, `"long"`},
+		{`"int"`, `"double"`},
+		{`"long"`, `"float"`},
+		{`"float"`, `"double"`},
+		{`"string"`, `"bytes"`},
+		{`"boolean"`, `["null","boolean"]`},
+		{`"long"`, `["null","long","double"]`},
 		{`"fields":[`, `"fields":[{"name":"added","type":["null","string"],"default":null},`},
 		{`"fields":[`, `"fields":[{"name":"added","type":{"type":"array","items":"double"},"default":[1,2.5]},`},
-		{`"symbols":["A","B","C"`, `"symbols":["C","Z","A","B"`}, {`"symbols":["A","B"]`, `"default":"A","symbols":["A"]`},
+		{`"symbols":["A","B","C"`, `"symbols":["C","Z","A","B"`},
+		{`"symbols":["A","B"]`, `"default":"A","symbols":["A"]`},
 		{`"name":"f0","type"`, `"name":"g0","aliases":["f0"],"type"`},
 		{`{"name":"f1","type":"double"}`, `{"name":"f9","type":"double","default":1}`},
 	}

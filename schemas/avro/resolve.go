@@ -114,6 +114,7 @@ func (r *resolver) same(t *Type) *node {
 				n.record.busy = append(n.record.busy, i)
 			}
 		}
+	default: // the other kinds need nothing here
 	}
 	return n
 }
@@ -172,6 +173,7 @@ func (r *resolver) resolve(reader, writer *Type) *node {
 		if reader.Named.Size != writer.Named.Size {
 			return refuse(reader, writer, "fixed-size", "the writer's "+quote(writer.Named.Full)+" has "+index(writer.Named.Size)+" bytes, the reader's "+index(reader.Named.Size))
 		}
+	default: // the other kinds need nothing here
 	}
 	return n
 }
@@ -324,6 +326,7 @@ func describe(t *Type) string {
 		return "an " + t.Kind.String()
 	case Null, Bytes:
 		return t.Kind.String()
+	default: // the other kinds need nothing here
 	}
 	return "a " + t.Kind.String()
 }

@@ -127,6 +127,7 @@ func (w *walk) scalar(n *node, start int) (any, bool) {
 		return string(b), true
 	case Enum:
 		return w.symbol(n, start)
+	default: // the other kinds need nothing here
 	}
 	return nil, false
 }

@@ -106,6 +106,7 @@ func (s *Schema) weigh() {
 				s.weight += perField + perAttribute*len(f.Attributes)
 				walk(f.Type)
 			}
+		default: // the other kinds need nothing here
 		}
 	}
 	walk(s.root)

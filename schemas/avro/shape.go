@@ -29,6 +29,7 @@ func measure(root *Type) shape {
 				walk(f.Type)
 			}
 			records = append(records, t.Named) // those inside come first
+		default: // the other kinds need nothing here
 		}
 	}
 	walk(root)
@@ -101,6 +102,7 @@ func endings(t *Type) (needs []*Named, ends bool) {
 			needs = append(needs, b.Named)
 		}
 		return needs, false
+	default: // the other kinds need nothing here
 	}
 	return nil, true
 }
@@ -114,6 +116,7 @@ func (s shape) empty(t *Type) bool {
 		return t.Named.Size == 0
 	case Record:
 		return s.none[t.Named]
+	default: // the other kinds need nothing here
 	}
 	return false
 }

@@ -24,8 +24,10 @@ func (s *Schema) JSONOf(payload []byte, options schemas.ReadOptions) ([]byte, []
 	}
 	w := jsonWriter{b: payload, most: 1<<20 + 64*len(payload)}
 	if !w.write(s.root) {
-		return nil, []schemas.Violation{{Kind: schemas.TooComplex, Offset: w.pos, Rule: "steps",
-			Text: fmt.Sprintf("as JSON the payload of %d bytes would have more than %d", len(payload), w.most)}}
+		return nil, []schemas.Violation{{
+			Kind: schemas.TooComplex, Offset: w.pos, Rule: "steps",
+			Text: fmt.Sprintf("as JSON the payload of %d bytes would have more than %d", len(payload), w.most),
+		}}
 	}
 	return w.out, nil
 }

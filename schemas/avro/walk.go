@@ -126,8 +126,10 @@ func (w *walk) value(n *node, depth int) (any, bool) {
 			return w.array(n, depth+1)
 		case Map:
 			return w.mapping(n, depth+1)
+		default: // the other kinds need nothing here
 		}
 		return w.record(n, depth+1)
+	default: // the other kinds need nothing here
 	}
 	return w.scalar(n, start)
 }

@@ -76,28 +76,42 @@ func Bundled() []string {
 	return list
 }
 
-// library is the bundled files, parsed and linked.
-type library struct {
-	linked map[string]protoreflect.FileDescriptor
-	units  map[string]*unit
-	types  *dynamicpb.Types
-	index  *index
-}
-
-// find answers the file that defines a full name.
-func (l *library) find(name string) (Symbol, bool) {
-	s, ok := l.index.symbols[name]
-	return s, ok
-}
-
 // aliases are second paths to a file; they are no files of their own in
 // look-ups by name.
 var aliases = map[string]string{"confluent/types/decimal.proto": "confluent/type/decimal.proto"}
 
-// bundled builds the library once. It is part of the program, so a defect in it
-// is a panic at the first use, which every test meets.
-var bundled = sync.OnceValue(func() *library {
-	l := &library{linked: map[string]protoreflect.FileDescriptor{}, units: map[string]*unit{}, index: newIndex()}
+// roots are the first parts of all names that bundled files define.
+var roots = []string{"google.", "confluent.", "pb."}
+
+// bundledFile is one of them, made at its first use: a program that reads one
+// small schema needs none. They are part of the program, so a defect in one is
+// a panic, which every test meets.
+type bundledFile struct {
+	linked func() protoreflect.FileDescriptor
+	unit   func() *unit
+}
+
+var bundledFiles = func() map[string]bundledFile {
+	out := map[string]bundledFile{}
+	for path := range bundledPaths {
+		linked := sync.OnceValue(func() protoreflect.FileDescriptor { return linkBundled(path) })
+		out[path] = bundledFile{linked, sync.OnceValue(func() *unit {
+			f, err := fromProto(protoutil.ProtoFromFileDescriptor(linked()))
+			if err != nil {
+				panic(fmt.Sprintf("bundled file %s: %v", path, err))
+			}
+			u, err := readText(path, f.print(true), schemas.DefaultLimits(), true)
+			if err != nil {
+				panic(fmt.Sprintf("bundled file %s: %v", path, err))
+			}
+			u.file.Origin = Origin{Bundled: true}
+			return u
+		})}
+	}
+	return out
+}()
+
+func linkBundled(path string) protoreflect.FileDescriptor {
 	standard := protocompile.WithStandardImports(protocompile.ResolverFunc(func(path string) (protocompile.SearchResult, error) {
 		from := path
 		if other, ok := aliases[path]; ok {
@@ -109,30 +123,29 @@ var bundled = sync.OnceValue(func() *library {
 		}
 		return protocompile.SearchResult{Source: strings.NewReader(string(text))}, nil
 	}))
+	files, err := (&protocompile.Compiler{Resolver: standard}).Compile(context.Background(), path)
+	if err != nil {
+		panic(fmt.Sprintf("bundled file %s: %v", path, err))
+	}
+	return files[0]
+}
+
+// bundledSymbols are the names that all bundled files define.
+var bundledSymbols = sync.OnceValue(func() map[string]Symbol {
+	x := newIndex()
 	for _, path := range Bundled() {
-		files, err := (&protocompile.Compiler{Resolver: standard}).Compile(context.Background(), path)
-		if err != nil {
-			panic(fmt.Sprintf("bundled file %s: %v", path, err))
-		}
-		l.linked[path] = files[0]
-		f, err := fromProto(protoutil.ProtoFromFileDescriptor(files[0]))
-		if err != nil {
-			panic(fmt.Sprintf("bundled file %s: %v", path, err))
-		}
-		u, err := readText(path, f.print(true), schemas.DefaultLimits(), true)
-		if err != nil {
-			panic(fmt.Sprintf("bundled file %s: %v", path, err))
-		}
-		u.file.Origin = Origin{Bundled: true}
-		l.units[path] = u
 		if _, ok := aliases[path]; !ok {
-			l.index.addFile(u.file)
+			x.addFile(bundledFiles[path].unit().file)
 		}
 	}
-	list := make([]protoreflect.FileDescriptor, 0, len(l.linked))
+	return x.symbols
+})
+
+// bundledTypes are their types and options.
+var bundledTypes = sync.OnceValue(func() *dynamicpb.Types {
+	list := make([]protoreflect.FileDescriptor, 0, len(bundledPaths))
 	for _, path := range Bundled() {
-		list = append(list, l.linked[path])
+		list = append(list, bundledFiles[path].linked())
 	}
-	l.types = typesOf(list)
-	return l
+	return typesOf(list)
 })

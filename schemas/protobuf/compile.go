@@ -117,9 +117,9 @@ func (g *graph) link(ctx context.Context, result func(*unit) protocompile.Search
 			case g.others[path] != nil:
 				return result(g.others[path]), nil
 			case bundledPaths[path] && overrides:
-				return protocompile.SearchResult{AST: bundled().units[path].tree}, nil
+				return protocompile.SearchResult{AST: bundledFiles[path].unit().tree}, nil
 			case bundledPaths[path]:
-				return protocompile.SearchResult{Desc: bundled().linked[path]}, nil
+				return protocompile.SearchResult{Desc: bundledFiles[path].linked()}, nil
 			}
 			return protocompile.SearchResult{}, fmt.Errorf("import %q is neither a reference nor a bundled file", path)
 		}),

@@ -31,7 +31,7 @@ func textOfBase64(text string) (canonical string, ok bool, err error) {
 		return "", false, nil
 	}
 	fd := &descriptorpb.FileDescriptorProto{}
-	options := proto.UnmarshalOptions{Resolver: bundled().types, RecursionLimit: 200}
+	options := proto.UnmarshalOptions{Resolver: bundledTypes(), RecursionLimit: 200}
 	if err := options.Unmarshal(raw, fd); err != nil {
 		return "", false, nil
 	}

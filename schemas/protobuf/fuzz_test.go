@@ -54,6 +54,37 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// FuzzDescriptor: no bytes sent as a descriptor make the parser panic, and what
+// is accepted is a text like any other.
+func FuzzDescriptor(f *testing.F) {
+	for _, text := range []string{everything2, everything3, everything2023, readsSchema} {
+		serialized, err := parse(f, text).Serialized()
+		if err != nil {
+			f.Fatal(err)
+		}
+		raw, err := base64.StdEncoding.DecodeString(serialized)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
+	for _, c := range canonicalCases {
+		if serialized, err := parse(f, c.text).Serialized(); err == nil {
+			raw, _ := base64.StdEncoding.DecodeString(serialized)
+			f.Add(raw)
+		}
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if len(raw) > 1<<14 {
+			t.Skip()
+		}
+		s, err := protobuf.Parse(t.Context(), schemas.Source{Type: schemas.Protobuf, Text: base64.StdEncoding.EncodeToString(raw)}, nil, schemas.ParseOptions{})
+		if err == nil {
+			checkFixpoint(t, s, nil)
+		}
+	})
+}
+
 // FuzzCanonical: what is accepted prints as a text that is accepted, prints the
 // same and means the same.
 func FuzzCanonical(f *testing.F) {

@@ -1,6 +1,9 @@
 package protobuf
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Symbol is what a full name stands for: one of Message, Enum and Extension.
 type Symbol struct {
@@ -20,15 +23,15 @@ func (s Symbol) isExtension() bool { return s.Extension != nil }
 // LocalName is the name without its file's package.
 func (s Symbol) LocalName() string { return localName(s.File, s.Name) }
 
-// index finds symbols by full name.
+// index finds symbols by full name: those of a graph's files, then those of the
+// bundled files.
 type index struct {
 	symbols map[string]Symbol
 	// hidden are the bundled paths that a reference replaces.
 	hidden map[string]bool
-	next   *index
 }
 
-func newIndex() *index { return &index{symbols: map[string]Symbol{}} }
+func newIndex() *index { return &index{symbols: map[string]Symbol{}, hidden: map[string]bool{}} }
 
 func (x *index) add(s Symbol) {
 	if _, taken := x.symbols[s.Name]; !taken {
@@ -63,12 +66,14 @@ func (x *index) addFile(f *File) {
 }
 
 func (x *index) find(name string) (Symbol, bool) {
-	for ; x != nil; x = x.next {
-		if s, ok := x.symbols[name]; ok && !x.hidden[s.File.Path] {
-			return s, true
-		}
+	if s, ok := x.symbols[name]; ok {
+		return s, true
 	}
-	return Symbol{}, false
+	if !slices.ContainsFunc(roots, func(root string) bool { return strings.HasPrefix(name, root) }) {
+		return Symbol{}, false
+	}
+	s, ok := bundledSymbols()[name]
+	return s, ok && !x.hidden[s.File.Path]
 }
 
 // resolve finds a name as seen from scope, innermost first. Unlike protoc it

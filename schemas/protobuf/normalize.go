@@ -221,7 +221,7 @@ func (n *normalizer) optionType(head NamePart) (*Message, bool) {
 // once.
 var repeatedOptions = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}
-	for _, m := range bundled().units["google/protobuf/descriptor.proto"].file.Messages {
+	for _, m := range bundledFiles["google/protobuf/descriptor.proto"].unit().file.Messages {
 		for _, f := range m.Fields {
 			if strings.HasSuffix(m.Name, "Options") && f.Label == Repeated {
 				out[f.Name] = true

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/protobuf"
@@ -363,7 +364,47 @@ func TestBundledFilesParse(t *testing.T) {
 			if f == nil || len(f.Messages)+len(f.Enums)+len(f.Extends) == 0 {
 				t.Fatalf("%s defines nothing", path)
 			}
+			for _, m := range f.Messages {
+				if _, ok := s.Lookup("a.b", m.FullName); !ok {
+					t.Errorf("%s is not found by its name", m.FullName)
+				}
+			}
 		})
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	known := registry{"m": proto3(`package common; message Money { int64 units = 1; }`)}
+	source := proto3(`import "m.proto"; message A { common.Money m = 1; google.type.Date d = 2; }`, ref("m.proto", "m"))
+	shared, err := protobuf.Parse(t.Context(), source, known, schemas.ParseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group errgroup.Group
+	for range 50 {
+		group.Go(func() error {
+			own, err := protobuf.Parse(t.Context(), source, known, schemas.ParseOptions{})
+			if err != nil {
+				return err
+			}
+			payload := schemas.Payload{Bytes: []byte{0x0a, 2, 8, 5}}
+			for _, r := range []schemas.Reading{
+				shared.Reads(own, payload, schemas.ReadOptions{}), own.Reads(shared, payload, schemas.ReadOptions{Value: true}),
+			} {
+				if !r.OK() || len(r.Losses) > 0 {
+					return fmt.Errorf("%+v", r)
+				}
+			}
+			text, err := shared.(*protobuf.Schema).ToJSON(payload, schemas.ReadOptions{})
+			if err == nil && string(text) != `{"m":{"units":"5"}}` {
+				return fmt.Errorf("as JSON: %s", text)
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -48,33 +49,78 @@ func Parse(ctx context.Context, source schemas.Source, resolver schemas.Resolver
 	if source.Type != schemas.Protobuf {
 		return nil, fmt.Errorf("parse a Protobuf schema: the source's type is %s", source.Type)
 	}
-	limits := options.Limits.OrDefault()
-	stored := options.Mode == schemas.Stored
-	name := freePath(source)
-	own, err := readSource(name, source.Text, limits, stored)
+	p := &parsing{source: source, limits: options.Limits.OrDefault(), stored: options.Mode == schemas.Stored, name: freePath(source)}
+	if len(source.References) > 0 {
+		// What is wrong with the text itself is told before anyone is asked for
+		// references; the tree is not kept while they are.
+		if err := atWork(ctx, func() error { _, err := p.own(); return err }); err != nil {
+			return nil, err
+		}
+	}
+	list, direct, err := schemas.Closure(ctx, source, options.From, resolver, p.limits)
+	if err != nil {
+		return nil, err
+	}
+	var s *Schema
+	err = atWork(ctx, func() (err error) {
+		s, err = p.compile(ctx, list, direct)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// work bounds how many texts are compiled at once: each takes a hundred times
+// its size while it is.
+var work = make(chan struct{}, runtime.GOMAXPROCS(0))
+
+// atWork runs fn when there is room. fn must not ask a resolver, which may
+// parse in turn or wait.
+func atWork(ctx context.Context, fn func() error) error {
+	select {
+	case work <- struct{}{}:
+		defer func() { <-work }()
+		return fn()
+	case <-ctx.Done():
+		return fmt.Errorf("parse a Protobuf schema: %w", ctx.Err())
+	}
+}
+
+// parsing is one call of Parse.
+type parsing struct {
+	source schemas.Source
+	limits schemas.Limits
+	stored bool
+	name   string
+}
+
+func (p *parsing) own() (*unit, error) {
+	return readSource(p.name, p.source.Text, p.limits, p.stored)
+}
+
+// compile makes the schema of its text and its resolved references.
+func (p *parsing) compile(ctx context.Context, list []schemas.Dependency, direct []int) (*Schema, error) {
+	own, err := p.own()
 	if err != nil {
 		return nil, err
 	}
 	own.file.Path = ""
-	list, direct, err := schemas.Closure(ctx, source, options.From, resolver, limits)
-	if err != nil {
-		return nil, err
-	}
-
-	s := &Schema{source: source, file: own.file}
-	g := &graph{name: name, own: own, others: map[string]*unit{}, stored: stored}
-	size := len(source.Text)
+	s := &Schema{source: p.source, file: own.file}
+	g := &graph{name: p.name, own: own, others: map[string]*unit{}, stored: p.stored}
+	size := len(p.source.Text)
 	fingerprints := make([]schemas.Fingerprint, len(list))
 	for i, d := range list {
 		if d.Resolved.Source.Type != schemas.Protobuf {
 			return nil, &schemas.ReferenceError{Reference: d.Reference, Err: fmt.Errorf("it stands for a schema of type %s", d.Resolved.Source.Type)}
 		}
 		size += len(d.Resolved.Source.Text)
-		if most := closureTexts * limits.Text; size > most && !stored {
+		if most := closureTexts * p.limits.Text; size > most && !p.stored {
 			return nil, &schemas.LimitError{Limit: limitClosure, Most: most, Found: size}
 		}
 		// What is registered was accepted once: no limit judges it again.
-		u, err := readSource(d.Reference.Name, d.Resolved.Source.Text, limits, true)
+		u, err := readSource(d.Reference.Name, d.Resolved.Source.Text, p.limits, true)
 		if err != nil {
 			return nil, &schemas.ReferenceError{Reference: d.Reference, Err: err}
 		}
@@ -93,19 +139,18 @@ func Parse(ctx context.Context, source schemas.Source, resolver schemas.Resolver
 	g.index = indexOf(g)
 	s.index = g.index
 
-	if err := g.bound(limits); err != nil {
+	if err := g.bound(p.limits); err != nil {
 		return nil, err
 	}
 	s.descriptor, err = g.compile(ctx)
 	if err != nil {
 		var syntax schemas.SyntaxErrors
-		if !stored || !errors.As(err, &syntax) {
+		if !p.stored || !errors.As(err, &syntax) {
 			return nil, point(own.file, err)
 		}
 		s.problem = point(own.file, err)
 	}
 	s.finish(direct, fingerprints)
-	own.tree, own.scan = nil, nil
 	return s, nil
 }
 
@@ -113,11 +158,10 @@ func Parse(ctx context.Context, source schemas.Source, resolver schemas.Resolver
 // a stable order, then the bundled files that no reference replaces.
 func indexOf(g *graph) *index {
 	x := newIndex()
-	x.next = &index{symbols: bundled().index.symbols, hidden: map[string]bool{}}
 	for _, u := range g.all() {
 		x.addFile(u.file)
 		if bundledPaths[u.file.Path] {
-			x.next.hidden[u.file.Path] = true
+			x.hidden[u.file.Path] = true
 		}
 	}
 	return x

@@ -329,7 +329,7 @@ func (g *graph) fileAt(path string) *File {
 		return u.file
 	}
 	if bundledPaths[path] {
-		return bundled().units[path].file
+		return bundledFiles[path].unit().file
 	}
 	return nil
 }

@@ -161,7 +161,7 @@ func (s *Schema) Bundled(path string) *File {
 	if !bundledPaths[path] || slices.ContainsFunc(s.references, func(f *File) bool { return f.Path == path }) {
 		return nil
 	}
-	return bundled().units[path].file
+	return bundledFiles[path].unit().file
 }
 
 func (s *Schema) fileAt(path string) *File {
@@ -211,6 +211,21 @@ func (s *Schema) IndexesOf(name string) []int {
 		return nil
 	}
 	return find(s.Shown().Messages, nil)
+}
+
+// InFormat is the text that a query parameter format asks for: "serialized",
+// "ignore_extensions", or the canonical text for any other.
+//
+// Errors: the schema's Problem, for "serialized".
+// Source: REST contract 5.1.4.
+func (s *Schema) InFormat(name string) (string, error) {
+	switch name {
+	case "serialized":
+		return s.Serialized()
+	case "ignore_extensions":
+		return s.WithoutExtensions(), nil
+	}
+	return s.canonical, nil
 }
 
 // Serialized is the base64 of the file's descriptor, what format=serialized

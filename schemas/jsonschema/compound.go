@@ -44,29 +44,28 @@ func (m *marks) join(other *marks) {
 	}
 }
 
-func (e *evaluation) array(n *Node, v *jsontext.Value, s *scope, m *marks) bool {
-	ok := true
-	if len(v.Items) < n.MinItems {
-		ok = e.fail(n, "minItems", v, "the array has %d items, under %d", len(v.Items), n.MinItems)
+func (e *evaluation) array(n *Node, v int32, s *scope, m *marks) bool {
+	ok, count := true, int(e.tokens[v].count)
+	if count < n.MinItems {
+		ok = e.fail(n, "minItems", v, "the array has %d items, under %d", count, n.MinItems)
 	}
-	if len(v.Items) > n.MaxItems {
-		ok = e.fail(n, "maxItems", v, "the array has %d items, over %d", len(v.Items), n.MaxItems)
+	if count > n.MaxItems {
+		ok = e.fail(n, "maxItems", v, "the array has %d items, over %d", count, n.MaxItems)
 	}
 	if !ok && !e.collect {
 		return false
 	}
-	for i := range min(len(n.Prefix), len(v.Items)) {
-		m.set(i)
-		if !e.under(n.Prefix[i], v.Items[i], s, "", i) {
-			if ok = false; e.stop() {
-				return false
+	if len(n.Prefix) > 0 || n.Items != nil {
+		for i, at := 0, v+1; i < count; i, at = i+1, e.tokens[at].next {
+			item := n.Items
+			if i < len(n.Prefix) {
+				item = n.Prefix[i]
 			}
-		}
-	}
-	if n.Items != nil {
-		m.setAll()
-		for i := len(n.Prefix); i < len(v.Items); i++ {
-			if !e.under(n.Items, v.Items[i], s, "", i) {
+			if item == nil {
+				break
+			}
+			m.set(i)
+			if !e.under(item, at, s, "", i) {
 				if ok = false; e.stop() {
 					return false
 				}
@@ -82,10 +81,10 @@ func (e *evaluation) array(n *Node, v *jsontext.Value, s *scope, m *marks) bool 
 	return ok
 }
 
-func (e *evaluation) contains(n *Node, v *jsontext.Value, s *scope, m *marks) bool {
+func (e *evaluation) contains(n *Node, v int32, s *scope, m *marks) bool {
 	found := 0
-	for i, item := range v.Items {
-		if e.quietly(n.Contains, item, s, nil) {
+	for i, at := 0, v+1; at < e.tokens[v].next; i, at = i+1, e.tokens[at].next {
+		if e.quietly(n.Contains, at, s, nil) {
 			found++
 			// Only 2020-12 counts contains as evaluating.
 			if n.Dialect == Draft2020 {
@@ -109,32 +108,32 @@ func (e *evaluation) contains(n *Node, v *jsontext.Value, s *scope, m *marks) bo
 	return true
 }
 
-func (e *evaluation) unique(n *Node, v *jsontext.Value) bool {
-	if len(v.Items) < 2 {
+func (e *evaluation) unique(n *Node, v int32) bool {
+	count := int(e.tokens[v].count)
+	if count < 2 {
 		return true
 	}
-	if !e.spend((v.End-v.Start)/8 + len(v.Items)) {
+	if !e.spend(e.size(v)/8 + count) {
 		return false
 	}
-	seen := make(map[string]int, len(v.Items))
-	var buf []byte
-	for i, item := range v.Items {
-		buf = appendCanonical(buf[:0], item)
-		if j, twice := seen[string(buf)]; twice {
+	seen := make(map[string]int, count)
+	for i, at := 0, v+1; i < count; i, at = i+1, e.tokens[at].next {
+		e.scratch = e.appendCanonical(e.scratch[:0], at)
+		if j, twice := seen[string(e.scratch)]; twice {
 			return e.fail(n, "uniqueItems", v, "the items %d and %d are equal", j, i)
 		}
-		seen[string(buf)] = i
+		seen[string(e.scratch)] = i
 	}
 	return true
 }
 
-func (e *evaluation) object(n *Node, v *jsontext.Value, s *scope, m *marks) bool {
-	ok := true
-	if len(v.Members) < n.MinProperties {
-		ok = e.fail(n, "minProperties", v, "the object has %d members, under %d", len(v.Members), n.MinProperties)
+func (e *evaluation) object(n *Node, v int32, s *scope, m *marks) bool {
+	ok, count := true, int(e.tokens[v].count)
+	if count < n.MinProperties {
+		ok = e.fail(n, "minProperties", v, "the object has %d members, under %d", count, n.MinProperties)
 	}
-	if len(v.Members) > n.MaxProperties {
-		ok = e.fail(n, "maxProperties", v, "the object has %d members, over %d", len(v.Members), n.MaxProperties)
+	if count > n.MaxProperties {
+		ok = e.fail(n, "maxProperties", v, "the object has %d members, over %d", count, n.MaxProperties)
 	}
 	if (ok || e.collect) && len(n.Required) > 0 && !e.present(n, v) {
 		ok = false
@@ -142,10 +141,12 @@ func (e *evaluation) object(n *Node, v *jsontext.Value, s *scope, m *marks) bool
 	if !ok && !e.collect {
 		return false
 	}
-	for i := range v.Members {
-		if !e.member(n, v, i, s, m) {
-			if ok = false; e.stop() {
-				return false
+	if len(n.Properties) > 0 || len(n.PatternProperties) > 0 || n.AdditionalProperties != nil || n.PropertyNames != nil {
+		for i, at := 0, v+1; i < count; i, at = i+1, e.tokens[at+1].next {
+			if !e.member(n, at, i, s, m) {
+				if ok = false; e.stop() {
+					return false
+				}
 			}
 		}
 	}
@@ -153,21 +154,22 @@ func (e *evaluation) object(n *Node, v *jsontext.Value, s *scope, m *marks) bool
 }
 
 // present checks required.
-func (e *evaluation) present(n *Node, v *jsontext.Value) bool {
+func (e *evaluation) present(n *Node, v int32) bool {
+	count := int(e.tokens[v].count)
+	if !e.spend(1 + count/4) {
+		return false
+	}
 	found := 0
-	for i := range v.Members {
-		if n.required[v.Members[i].Name] {
+	for at := v + 1; at < e.tokens[v].next; at = e.tokens[at+1].next {
+		if n.required[e.content(at)] {
 			found++
 		}
-	}
-	if !e.spend(1 + len(v.Members)/4) {
-		return false
 	}
 	if found == len(n.required) {
 		return true
 	}
 	if e.collect {
-		here := memberNames(v)
+		here := e.memberNames(v)
 		for _, name := range n.Required {
 			if !here[name] {
 				e.fail(n, "required", v, "the member %s is missing", short(name))
@@ -180,26 +182,24 @@ func (e *evaluation) present(n *Node, v *jsontext.Value) bool {
 	return false
 }
 
-func memberNames(v *jsontext.Value) map[string]bool {
-	out := make(map[string]bool, len(v.Members))
-	for i := range v.Members {
-		out[v.Members[i].Name] = true
+func (e *evaluation) memberNames(v int32) map[string]bool {
+	out := make(map[string]bool, e.tokens[v].count)
+	for at := v + 1; at < e.tokens[v].next; at = e.tokens[at+1].next {
+		out[e.content(at)] = true
 	}
 	return out
 }
 
-// member judges one member by everything that speaks of its name.
-func (e *evaluation) member(n *Node, v *jsontext.Value, i int, s *scope, m *marks) bool {
-	name, value := v.Members[i].Name, v.Members[i].Value
+// member judges one member by everything that speaks of its name; at is the
+// token of the name, and i its place among the members.
+func (e *evaluation) member(n *Node, at int32, i int, s *scope, m *marks) bool {
+	name, value := e.content(at), at+1
 	ok, spoken := true, false
 	if !e.spend(1) {
 		return false
 	}
-	if n.PropertyNames != nil {
-		text := &jsontext.Value{Kind: jsontext.String, Text: name, Start: v.Members[i].Start, End: v.Members[i].Start + len(name) + 2}
-		if !e.quietly(n.PropertyNames, text, s, nil) {
-			ok = !e.out && e.fail(n, "propertyNames", text, "the name %s is not allowed", short(name))
-		}
+	if n.PropertyNames != nil && !e.quietly(n.PropertyNames, at, s, nil) {
+		ok = !e.out && e.fail(n, "propertyNames", at, "the name %s is not allowed", short(name))
 	}
 	if p := n.Property(name); p != nil {
 		spoken = true
@@ -220,7 +220,7 @@ func (e *evaluation) member(n *Node, v *jsontext.Value, i int, s *scope, m *mark
 	if !spoken && n.AdditionalProperties != nil {
 		spoken = true
 		if n.AdditionalProperties.Boolean && !n.AdditionalProperties.Value.Bool {
-			return e.fail(n, "additionalProperties", value, "the member %s is not allowed: the schema does not name it", short(name))
+			return e.collect && e.fail(n, "additionalProperties", value, "the member %s is not allowed: the schema does not name it", short(name))
 		}
 		ok = e.under(n.AdditionalProperties, value, s, name, -1) && ok
 	}
@@ -230,14 +230,14 @@ func (e *evaluation) member(n *Node, v *jsontext.Value, i int, s *scope, m *mark
 	return ok
 }
 
-func (e *evaluation) dependents(n *Node, v *jsontext.Value, s *scope, m *marks) bool {
+func (e *evaluation) dependents(n *Node, v int32, s *scope, m *marks) bool {
 	if len(n.DependentRequired) == 0 && len(n.DependentSchemas) == 0 {
 		return true
 	}
-	if !e.spend(len(v.Members)/4 + len(n.DependentRequired) + len(n.DependentSchemas)) {
+	if !e.spend(int(e.tokens[v].count)/4 + len(n.DependentRequired) + len(n.DependentSchemas)) {
 		return false
 	}
-	here, ok := memberNames(v), true
+	here, ok := e.memberNames(v), true
 	for _, d := range n.DependentRequired {
 		if !here[d.Name] {
 			continue
@@ -262,12 +262,12 @@ func (e *evaluation) dependents(n *Node, v *jsontext.Value, s *scope, m *marks) 
 	return ok
 }
 
-func (e *evaluation) unevaluated(n *Node, v *jsontext.Value, s *scope, m *marks) bool {
-	ok := true
-	if n.UnevaluatedItems != nil && v.Kind == jsontext.Array {
-		for i, item := range v.Items {
-			if !m.has(i) && !e.under(n.UnevaluatedItems, item, s, "", i) {
-				ok = e.out || e.fail(n, "unevaluatedItems", item, "the item %d is not allowed: nothing in the schema speaks of it", i)
+func (e *evaluation) unevaluated(n *Node, v int32, s *scope, m *marks) bool {
+	ok, kind := true, e.tokens[v].kind
+	if n.UnevaluatedItems != nil && kind == jsontext.Array {
+		for i, at := 0, v+1; at < e.tokens[v].next; i, at = i+1, e.tokens[at].next {
+			if !m.has(i) && !e.under(n.UnevaluatedItems, at, s, "", i) {
+				ok = e.out || e.fail(n, "unevaluatedItems", at, "the item %d is not allowed: nothing in the schema speaks of it", i)
 				if e.stop() {
 					return false
 				}
@@ -275,11 +275,13 @@ func (e *evaluation) unevaluated(n *Node, v *jsontext.Value, s *scope, m *marks)
 		}
 		m.setAll()
 	}
-	if n.UnevaluatedProperties != nil && v.Kind == jsontext.Object {
-		for i := range v.Members {
-			name := v.Members[i].Name
-			if !m.has(i) && !e.under(n.UnevaluatedProperties, v.Members[i].Value, s, name, -1) {
-				ok = e.out || e.fail(n, "unevaluatedProperties", v.Members[i].Value, "the member %s is not allowed: nothing in the schema speaks of it", short(name))
+	if n.UnevaluatedProperties != nil && kind == jsontext.Object {
+		for i, at := 0, v+1; at < e.tokens[v].next; i, at = i+1, e.tokens[at+1].next {
+			if m.has(i) {
+				continue
+			}
+			if name := e.content(at); !e.under(n.UnevaluatedProperties, at+1, s, name, -1) {
+				ok = e.out || e.fail(n, "unevaluatedProperties", at+1, "the member %s is not allowed: nothing in the schema speaks of it", short(name))
 				if e.stop() {
 					return false
 				}
@@ -291,7 +293,7 @@ func (e *evaluation) unevaluated(n *Node, v *jsontext.Value, s *scope, m *marks)
 }
 
 // combined judges what looks at the same value as n.
-func (e *evaluation) combined(n *Node, v *jsontext.Value, s *scope, m *marks) bool {
+func (e *evaluation) combined(n *Node, v int32, s *scope, m *marks) bool {
 	ok := true
 	if n.Ref != nil {
 		ok = e.node(n.Ref, v, s, m)
@@ -360,7 +362,7 @@ func (d *DynamicRef) follow(s *scope) *Node {
 	return found
 }
 
-func (e *evaluation) some(n *Node, v *jsontext.Value, s *scope, m *marks) bool {
+func (e *evaluation) some(n *Node, v int32, s *scope, m *marks) bool {
 	found := false
 	for _, sub := range n.AnyOf {
 		own := m.fresh()
@@ -378,7 +380,7 @@ func (e *evaluation) some(n *Node, v *jsontext.Value, s *scope, m *marks) bool {
 	return found || e.fail(n, "anyOf", v, "the value fits none of the %d alternatives%s", len(n.AnyOf), e.reasons(n.AnyOf, v, s))
 }
 
-func (e *evaluation) exactlyOne(n *Node, v *jsontext.Value, s *scope, m *marks) bool {
+func (e *evaluation) exactlyOne(n *Node, v int32, s *scope, m *marks) bool {
 	first := -1
 	for i, sub := range n.OneOf {
 		own := m.fresh()
@@ -397,7 +399,7 @@ func (e *evaluation) exactlyOne(n *Node, v *jsontext.Value, s *scope, m *marks) 
 }
 
 // reasons tells, while collecting, why the first alternatives did not fit.
-func (e *evaluation) reasons(subs []*Node, v *jsontext.Value, s *scope) string {
+func (e *evaluation) reasons(subs []*Node, v int32, s *scope) string {
 	const most = 3
 	if e.stop() || e.brief || len(subs) > 64 {
 		return ""

@@ -11,12 +11,13 @@ import (
 	"github.com/cartorio-registry/cartorio/schemas/jsontext"
 )
 
-// evaluation judges one value. It spends steps; when they run out, out is set
+// evaluation judges a value on its tape. It spends steps; when they run out, out is set
 // and no answer means anything any more.
 //
 // It goes over the value twice at most: first for the answer alone, leaving at
 // the first violation; then, after a refusal, to collect the violations.
 type evaluation struct {
+	tape
 	steps   int
 	out     bool
 	formats bool
@@ -31,11 +32,12 @@ type evaluation struct {
 
 	// skip holds values that are not judged: embedded schemas of another
 	// dialect, while a schema is held to its meta-schema.
-	skip map[*jsontext.Value]bool
+	skip map[int32]bool
 
 	collect    bool
 	brief      bool // while collecting: do not look into alternatives
 	most       int
+	scratch    []byte
 	violations []schemas.Violation
 	pointers   int // bytes of pointers collected
 	path       []string
@@ -50,7 +52,7 @@ func (e *evaluation) stop() bool { return !e.collect || e.out || len(e.violation
 
 type memoKey struct {
 	node  *Node
-	value *jsontext.Value
+	value int32
 	scope *scope
 	marks bool
 }
@@ -107,7 +109,7 @@ func (e *evaluation) enter(r *resource, outer *scope) *scope {
 
 // node judges v by n. m collects what was evaluated, for the unevaluated
 // keywords around; nil when nobody asks.
-func (e *evaluation) node(n *Node, v *jsontext.Value, s *scope, m *marks) bool {
+func (e *evaluation) node(n *Node, v int32, s *scope, m *marks) bool {
 	if e.skip[v] {
 		return true
 	}
@@ -122,8 +124,18 @@ func (e *evaluation) node(n *Node, v *jsontext.Value, s *scope, m *marks) bool {
 	}
 	s = e.enter(n.resource, s)
 	if n.uses < 2 || e.steps >= e.memoFrom {
-		return e.judge(n, v, s, m)
+		e.depth++
+		ok := e.judge(n, v, s, m)
+		e.depth--
+		return ok
 	}
+	return e.remember(n, v, s, m)
+}
+
+// remember is judge with a memo.
+func (e *evaluation) remember(n *Node, v int32, s *scope, m *marks) bool {
+	e.depth++
+	defer func() { e.depth-- }()
 	if e.collect {
 		// A remembered yes needs no second look; only a no has more to tell.
 		own := m.fresh()
@@ -155,22 +167,20 @@ func (e *evaluation) node(n *Node, v *jsontext.Value, s *scope, m *marks) bool {
 }
 
 // judge is node without boolean schemas and memo.
-func (e *evaluation) judge(n *Node, v *jsontext.Value, s *scope, outer *marks) bool {
-	e.depth++
-	defer func() { e.depth-- }()
+func (e *evaluation) judge(n *Node, v int32, s *scope, outer *marks) bool {
 	m := outer
-	if n.UnevaluatedItems != nil && v.Kind == jsontext.Array || n.UnevaluatedProperties != nil && v.Kind == jsontext.Object {
+	if n.UnevaluatedItems != nil && e.tokens[v].kind == jsontext.Array || n.UnevaluatedProperties != nil && e.tokens[v].kind == jsontext.Object {
 		m = &marks{}
 	}
 	ok := e.anyKind(n, v)
 	if !ok && !e.collect {
 		return false
 	}
-	switch v.Kind {
+	switch e.tokens[v].kind {
 	case jsontext.Number:
 		ok = e.number(n, v) && ok
 	case jsontext.String:
-		ok = e.text(n, v) && ok
+		ok = e.string(n, v) && ok
 	case jsontext.Array:
 		ok = (ok || e.collect) && e.array(n, v, s, m) && ok
 	case jsontext.Object:
@@ -193,7 +203,7 @@ func (e *evaluation) judge(n *Node, v *jsontext.Value, s *scope, outer *marks) b
 }
 
 // fail notes a violation, when they are collected, and is always false.
-func (e *evaluation) fail(n *Node, keyword string, v *jsontext.Value, format string, args ...any) bool {
+func (e *evaluation) fail(n *Node, keyword string, v int32, format string, args ...any) bool {
 	if e.collect && !e.stop() {
 		var p schemas.Pointer
 		for _, token := range e.path {
@@ -204,7 +214,7 @@ func (e *evaluation) fail(n *Node, keyword string, v *jsontext.Value, format str
 			rule = "false"
 		}
 		e.violations = append(e.violations, schemas.Violation{
-			Kind: schemas.Invalid, Payload: p, Schema: n.where(keyword), Offset: v.Start, Rule: rule,
+			Kind: schemas.Invalid, Payload: p, Schema: n.where(keyword), Offset: e.offset(v), Rule: rule,
 			Text: fmt.Sprintf(format, args...),
 		})
 		if e.pointers += len(p); e.pointers > mostPointers {
@@ -215,7 +225,7 @@ func (e *evaluation) fail(n *Node, keyword string, v *jsontext.Value, format str
 }
 
 // under judges the value of a member or item.
-func (e *evaluation) under(n *Node, v *jsontext.Value, s *scope, name string, index int) bool {
+func (e *evaluation) under(n *Node, v int32, s *scope, name string, index int) bool {
 	if !e.collect {
 		return e.node(n, v, s, nil)
 	}
@@ -229,7 +239,7 @@ func (e *evaluation) under(n *Node, v *jsontext.Value, s *scope, name string, in
 }
 
 // quietly judges without collecting.
-func (e *evaluation) quietly(n *Node, v *jsontext.Value, s *scope, m *marks) bool {
+func (e *evaluation) quietly(n *Node, v int32, s *scope, m *marks) bool {
 	collect := e.collect
 	e.collect = false
 	ok := e.node(n, v, s, m)
@@ -237,42 +247,40 @@ func (e *evaluation) quietly(n *Node, v *jsontext.Value, s *scope, m *marks) boo
 	return ok
 }
 
-func (e *evaluation) anyKind(n *Node, v *jsontext.Value) bool {
+func (e *evaluation) anyKind(n *Node, v int32) bool {
 	ok := true
-	if n.HasType && !n.Types.hold(v) {
-		ok = e.fail(n, "type", v, "the value is %s, not %s", kindText(v), strings.Join(n.Types.Names(), " or "))
+	if n.HasType && !e.holds(n.Types, v) {
+		ok = e.collect && e.fail(n, "type", v, "the value is %s, not %s", e.kindText(v), strings.Join(n.Types.Names(), " or "))
 	}
-	if n.constant != nil && (ok || e.collect) {
-		if !e.spend((v.End - v.Start) / 16) {
-			return false
-		}
-		if !n.constant[string(appendCanonical(nil, v))] {
-			keyword := "enum"
-			if n.Const != nil && !n.HasEnum {
-				keyword = "const"
-			}
-			if keyword == "const" {
-				ok = e.fail(n, keyword, v, "the value is not the one that is allowed, %s", shortValue(n.Const))
-			} else {
-				ok = e.collect && e.fail(n, keyword, v, "the value is none of %s", choices(n.Enum))
-			}
-		}
-	} else if n.HasEnum && len(n.Enum) == 0 {
-		ok = e.fail(n, "enum", v, "no value at all is allowed")
+	if n.constant == nil || !ok && !e.collect {
+		return ok
 	}
-	return ok
+	if !e.spend(e.size(v) / 16) {
+		return false
+	}
+	e.scratch = e.appendCanonical(e.scratch[:0], v)
+	if n.constant[string(e.scratch)] || !e.collect {
+		return ok && n.constant[string(e.scratch)]
+	}
+	switch {
+	case n.Const != nil && !n.HasEnum:
+		return e.fail(n, "const", v, "the value is not the one that is allowed, %s", shortValue(n.Const))
+	case len(n.Enum) == 0:
+		return e.fail(n, "enum", v, "no value at all is allowed")
+	}
+	return e.fail(n, "enum", v, "the value is none of %s", choices(n.Enum))
 }
 
-// hold tells whether a value is of one of the kinds. A number without a
+// holds tells whether a value is of one of the kinds. A number without a
 // fraction is an integer in every draft.
-func (k Kinds) hold(v *jsontext.Value) bool {
-	switch v.Kind {
+func (e *evaluation) holds(k Kinds, v int32) bool {
+	switch e.tokens[v].kind {
 	case jsontext.Null:
 		return k&KindNull != 0
 	case jsontext.Bool:
 		return k&KindBoolean != 0
 	case jsontext.Number:
-		return k&KindNumber != 0 || k&KindInteger != 0 && isInteger(v.Text)
+		return k&KindNumber != 0 || k&KindInteger != 0 && isInteger(e.content(v))
 	case jsontext.String:
 		return k&KindString != 0
 	case jsontext.Array:
@@ -289,19 +297,25 @@ func isInteger(text string) bool {
 	return ParseNumber(text).IsInteger()
 }
 
-func kindText(v *jsontext.Value) string {
-	switch v.Kind {
+func (e *evaluation) kindText(v int32) string {
+	return kindWords(e.tokens[v].kind, e.text[e.tokens[v].start:e.tokens[v].end])
+}
+
+func kindText(v *jsontext.Value) string { return kindWords(v.Kind, v.Text) }
+
+func kindWords(kind jsontext.Kind, number string) string {
+	switch kind {
 	case jsontext.Number:
-		if isInteger(v.Text) {
+		if isInteger(number) {
 			return "an integer"
 		}
 		return "a number"
 	case jsontext.Null:
 		return "null"
 	case jsontext.Array, jsontext.Object:
-		return "an " + v.Kind.String()
+		return "an " + kind.String()
 	default:
-		return "a " + v.Kind.String()
+		return "a " + kind.String()
 	}
 }
 
@@ -326,14 +340,15 @@ func shortValue(v *jsontext.Value) string {
 	return v.String()
 }
 
-func (e *evaluation) number(n *Node, v *jsontext.Value) bool {
+func (e *evaluation) number(n *Node, v int32) bool {
 	if n.Minimum == nil && n.Maximum == nil && n.ExclusiveMinimum == nil && n.ExclusiveMaximum == nil && n.MultipleOf == nil {
 		return true
 	}
-	if !e.spend(1 + len(v.Text)/16) {
+	text := e.content(v)
+	if !e.spend(1 + len(text)/16) {
 		return false
 	}
-	x, ok := ParseNumber(v.Text), true
+	x, ok := ParseNumber(text), true
 	if n.Minimum != nil && x.Compare(*n.Minimum) < 0 {
 		ok = e.fail(n, "minimum", v, "the number is below %s", n.Minimum.Text)
 	}
@@ -347,7 +362,7 @@ func (e *evaluation) number(n *Node, v *jsontext.Value) bool {
 		ok = e.fail(n, "exclusiveMaximum", v, "the number is not below %s", n.ExclusiveMaximum.Text)
 	}
 	if n.MultipleOf != nil {
-		if !e.spend((len(v.Text) + len(n.MultipleOf.Text)) / 4) {
+		if !e.spend((len(text) + len(n.MultipleOf.Text)) / 4) {
 			return false
 		}
 		if !x.IsMultipleOf(*n.MultipleOf) {
@@ -357,13 +372,16 @@ func (e *evaluation) number(n *Node, v *jsontext.Value) bool {
 	return ok
 }
 
-func (e *evaluation) text(n *Node, v *jsontext.Value) bool {
-	ok := true
+func (e *evaluation) string(n *Node, v int32) bool {
+	if n.MinLength == 0 && n.MaxLength == Unlimited && n.Pattern == nil && (n.Format == "" || !e.formats) {
+		return true
+	}
+	text, ok := e.content(v), true
 	if n.MinLength > 0 || n.MaxLength < Unlimited {
-		if !e.spend(len(v.Text) / 64) {
+		if !e.spend(len(text) / 64) {
 			return false
 		}
-		count := utf8.RuneCountInString(v.Text)
+		count := utf8.RuneCountInString(text)
 		if count < n.MinLength {
 			ok = e.fail(n, "minLength", v, "the string has %d characters, under %d", count, n.MinLength)
 		}
@@ -371,14 +389,14 @@ func (e *evaluation) text(n *Node, v *jsontext.Value) bool {
 			ok = e.fail(n, "maxLength", v, "the string has %d characters, over %d", count, n.MaxLength)
 		}
 	}
-	if n.Pattern != nil && (ok || e.collect) && !e.matches(n.Pattern, v.Text) {
+	if n.Pattern != nil && (ok || e.collect) && !e.matches(n.Pattern, text) {
 		ok = e.fail(n, "pattern", v, "the string does not match %s", short(n.Pattern.String()))
 	}
 	if e.formats && n.Format != "" && (ok || e.collect) {
-		if !e.spend(len(v.Text) / 16) {
+		if !e.spend(len(text) / 16) {
 			return false
 		}
-		if !hasFormat(n.Format, v.Text) {
+		if !hasFormat(n.Format, text) {
 			ok = e.fail(n, "format", v, "the string has not the format %s", short(n.Format))
 		}
 	}

@@ -4,17 +4,16 @@ import (
 	"math"
 
 	"github.com/cartorio-registry/cartorio/schemas"
-	"github.com/cartorio-registry/cartorio/schemas/jsontext"
 )
 
 // ReadsRemembering judges a payload with the memo on from the first step: an
 // ordinary reading is over before it begins.
 func ReadsRemembering(s schemas.Schema, payload []byte, formats bool) (ok bool, err error) {
-	v, err := jsontext.Parse(string(payload), jsontext.Options{})
-	if err != nil {
+	schema := s.(*Schema)
+	e := &evaluation{dynamic: schema.dynamic, formats: formats}
+	if err := e.scan(string(payload), 10_000, schemas.Limits{}); err != nil {
 		return false, err
 	}
-	schema := s.(*Schema)
-	e := &evaluation{steps: math.MaxInt, memoFrom: math.MaxInt, dynamic: schema.dynamic, formats: formats}
-	return e.node(schema.root, v, nil, nil), nil
+	e.steps, e.memoFrom = math.MaxInt, math.MaxInt
+	return e.node(schema.root, 0, nil, nil), nil
 }

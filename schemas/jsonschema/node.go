@@ -1,8 +1,6 @@
 package jsonschema
 
 import (
-	"strconv"
-
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/jsonschema/regex"
 	"github.com/cartorio-registry/cartorio/schemas/jsontext"
@@ -248,10 +246,7 @@ func appendCanonical(dst []byte, v *jsontext.Value) []byte {
 	case jsontext.Number:
 		return ParseNumber(v.Text).Canonical(dst)
 	case jsontext.String:
-		dst = append(dst, '"')
-		dst = strconv.AppendInt(dst, int64(len(v.Text)), 10)
-		dst = append(dst, ':')
-		return append(dst, v.Text...)
+		return appendCanonicalString(append(dst, '"'), v.Text)
 	case jsontext.Array:
 		dst = append(dst, '[')
 		for _, item := range v.Items {
@@ -262,8 +257,7 @@ func appendCanonical(dst []byte, v *jsontext.Value) []byte {
 		dst = append(dst, '{')
 		for _, i := range sortedMembers(v) {
 			m := &v.Members[i]
-			dst = strconv.AppendInt(dst, int64(len(m.Name)), 10)
-			dst = append(append(dst, ':'), m.Name...)
+			dst = appendCanonicalString(dst, m.Name)
 			dst = append(appendCanonical(dst, m.Value), ',')
 		}
 		return append(dst, '}')

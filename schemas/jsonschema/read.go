@@ -1,13 +1,13 @@
 package jsonschema
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"sync"
+	"unsafe"
 
 	"github.com/cartorio-registry/cartorio/schemas"
-	"github.com/cartorio-registry/cartorio/schemas/jsontext"
 )
 
 // The default budget of a reading: a fixed part, and one in proportion to the
@@ -37,22 +37,46 @@ func (s *Schema) Reads(writer schemas.Schema, payload schemas.Payload, o schemas
 	if len(payload.Bytes) > o.Bytes {
 		return refuse(schemas.TooLarge, "size", -1, fmt.Sprintf("the payload has %d bytes, over the limit of %d", len(payload.Bytes), o.Bytes))
 	}
-	limits := schemas.DefaultLimits()
-	value, err := jsontext.Parse(string(payload.Bytes), jsontext.Options{
-		Depth: o.Depth, Digits: limits.Digits, Exponent: limits.Exponent, Strict: true,
-	})
-	if err != nil {
+	e := readers.Get().(*evaluation)
+	defer e.release()
+	// The payload is not changed while it is read, and nothing that outlives the
+	// reading shares its memory.
+	text := unsafe.String(unsafe.SliceData(payload.Bytes), len(payload.Bytes))
+	if err := e.scan(text, o.Depth, schemas.DefaultLimits()); err != nil {
 		return unreadable(err)
 	}
 	steps := o.Steps
 	if steps <= 0 {
 		steps = stepsBase + stepsPerByte*len(payload.Bytes)
 	}
-	reading := schemas.Reading{Violations: judge(s.root, value, s.dynamic, nil, steps, o.Violations, o.Formats)}
+	e.formats, e.dynamic = o.Formats, s.dynamic
+	reading := schemas.Reading{Violations: e.run(s.root, steps, o.Violations)}
 	if o.Value && reading.OK() {
-		reading.Value = native(value)
+		reading.Value = e.native(0)
 	}
 	return reading
+}
+
+// readers keeps what readings need, so that the next one allocates nothing.
+var readers = sync.Pool{New: func() any { return new(evaluation) }}
+
+// keptTokens bounds what is kept: a large payload's tape is let go.
+const keptTokens = 1 << 16
+
+func (e *evaluation) release() {
+	kept := evaluation{tape: tape{tokens: e.tokens[:0], names: e.names, room: e.room}, scratch: e.scratch[:0]}
+	if cap(kept.tokens) > keptTokens {
+		kept.tokens = nil
+	}
+	if cap(kept.scratch) > keptTokens {
+		kept.scratch = nil
+	}
+	if kept.room > keptTokens {
+		kept.names, kept.room = nil, 0
+	}
+	clear(kept.names) // its strings are the payload's
+	*e = kept
+	readers.Put(e)
 }
 
 func unreadable(err error) schemas.Reading {
@@ -66,11 +90,11 @@ func unreadable(err error) schemas.Reading {
 	return schemas.Reading{Violations: []schemas.Violation{v}}
 }
 
-// judge answers with the violations of a value, none when it fits.
-func judge(root *Node, v *jsontext.Value, dynamic bool, skip map[*jsontext.Value]bool, steps, most int, formats bool) []schemas.Violation {
-	e := &evaluation{steps: steps, formats: formats, dynamic: dynamic, skip: skip, most: most}
-	e.memoFrom = steps - 10_000 - (v.End - v.Start)
-	if e.node(root, v, nil, nil) {
+// run answers with the violations of the tape's value, none when it fits.
+func (e *evaluation) run(root *Node, steps, most int) []schemas.Violation {
+	e.steps, e.most = steps, most
+	e.memoFrom = steps - 10_000 - len(e.text)
+	if e.node(root, 0, nil, nil) {
 		return nil
 	}
 	if e.out {
@@ -80,38 +104,12 @@ func judge(root *Node, v *jsontext.Value, dynamic bool, skip map[*jsontext.Value
 		}}
 	}
 	e.collect, e.steps, e.memoFrom = true, steps, math.MaxInt
-	e.node(root, v, nil, nil)
+	e.node(root, 0, nil, nil)
 	if len(e.violations) == 0 {
 		return []schemas.Violation{{
-			Kind: schemas.Invalid, Offset: v.Start, Schema: root.where(""), Rule: "schema",
+			Kind: schemas.Invalid, Offset: e.offset(0), Schema: root.where(""), Rule: "schema",
 			Text: "the value does not fit the schema; telling why takes too many steps",
 		}}
 	}
 	return e.violations
-}
-
-// native is a JSON value as Go has it, numbers as json.Number.
-func native(v *jsontext.Value) any {
-	switch v.Kind {
-	case jsontext.Bool:
-		return v.Bool
-	case jsontext.Number:
-		return json.Number(v.Text)
-	case jsontext.String:
-		return v.Text
-	case jsontext.Array:
-		out := make([]any, len(v.Items))
-		for i, item := range v.Items {
-			out[i] = native(item)
-		}
-		return out
-	case jsontext.Object:
-		out := make(map[string]any, len(v.Members))
-		for i := range v.Members {
-			out[v.Members[i].Name] = native(v.Members[i].Value)
-		}
-		return out
-	default:
-		return nil
-	}
 }

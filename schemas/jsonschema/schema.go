@@ -214,7 +214,9 @@ func (s *Schema) checkMeta(l *loader) {
 	for _, r := range roots {
 		meta := metaSchemas()[r.dialect]
 		delete(skip, r.root)
-		violations := judge(meta.root, r.root, meta.dynamic, skip, steps, mostProblems, false)
+		t, at := tapeOf(s.source.Text, r.root, skip)
+		e := &evaluation{tape: *t, dynamic: meta.dynamic, skip: at}
+		violations := e.run(meta.root, steps, mostProblems)
 		if r != s.document.main {
 			skip[r.root] = true
 		}

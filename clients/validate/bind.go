@@ -87,7 +87,7 @@ func (v *Validator) bindAnew(ctx context.Context, m Message, id identity, x extr
 		keep = keep && !b.unverified
 	}
 	if keep {
-		v.cache.bind(id, b)
+		v.cache.bind(&id, b)
 	}
 	return b, !d.asked
 }

@@ -61,6 +61,12 @@ const (
 	nameWeight    = 256
 )
 
+// bindingKey is a whole identity, for one consumer.
+type bindingKey struct {
+	expect   *Expect
+	identity string
+}
+
 type negative struct {
 	err error
 	at  time.Time
@@ -79,7 +85,7 @@ type cache struct {
 	negatives map[name]negative
 
 	bound    sync.RWMutex
-	bindings map[identity]*binding
+	bindings map[bindingKey]*binding
 }
 
 func (c *cache) open(limit int) {
@@ -87,13 +93,15 @@ func (c *cache) open(limit int) {
 	c.names = map[name]*record{}
 	c.schemas = map[schemas.Fingerprint]*parsed{}
 	c.negatives = map[name]negative{}
-	c.bindings = map[identity]*binding{}
+	c.bindings = map[bindingKey]*binding{}
 }
 
 // binding finds what an identity is bound to, if that is still fresh.
 func (c *cache) binding(id *identity, now time.Time) *binding {
+	var room [384]byte
+	text := id.append(room[:0])
 	c.bound.RLock()
-	b := c.bindings[*id]
+	b := c.bindings[bindingKey{id.expect, string(text)}] // the compiler makes no string for this
 	c.bound.RUnlock()
 	if b == nil || now.After(b.until) {
 		return nil
@@ -104,14 +112,14 @@ func (c *cache) binding(id *identity, now time.Time) *binding {
 	return b
 }
 
-func (c *cache) bind(id identity, b *binding) {
-	id = id.clone()
+func (c *cache) bind(id *identity, b *binding) {
+	key := bindingKey{id.expect, string(id.append(nil))}
 	c.bound.Lock()
 	defer c.bound.Unlock()
 	if len(c.bindings) >= mostBindings {
 		clear(c.bindings)
 	}
-	c.bindings[id] = b
+	c.bindings[key] = b
 }
 
 func (c *cache) unbind() {

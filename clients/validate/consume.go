@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -18,7 +19,10 @@ import (
 //
 // Source: client specification 3.1, 3.2.
 func (v *Validator) BeforeConsume(ctx context.Context, m *Message, e *Expect) Outcome {
-	start := v.options.Now()
+	var start time.Time
+	if v.options.Observe != nil {
+		start = v.options.Now()
+	}
 	var o Outcome
 	v.consume(ctx, m, e, &o)
 	if o.Verdict == Reject {

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,7 +12,7 @@ import (
 
 // identity is everything that a message says of its schema, as written, and
 // what the subject depends on. Equal identities are bound to the same schema, so
-// it is the key of the hot path; it holds no pointer but the Expect's.
+// it is the key of the hot path.
 type identity struct {
 	expect      *Expect
 	guid        string
@@ -28,12 +29,25 @@ type identity struct {
 	isKey       bool
 }
 
-// clone makes an identity that shares no memory with its message.
-func (id identity) clone() identity {
-	for _, s := range []*string{&id.guid, &id.id, &id.subject, &id.version, &id.typ, &id.message, &id.dataschema, &id.destination, &id.routing} {
-		*s = strings.Clone(*s)
+// append writes the identity as bytes, so that different ones differ.
+func (id *identity) append(dst []byte) []byte {
+	for _, s := range [...]string{id.guid, id.id, id.subject, id.version, id.typ, id.message, id.dataschema, id.destination, id.routing} {
+		dst = binary.AppendUvarint(dst, uint64(len(s)))
+		dst = append(dst, s...)
 	}
-	return id
+	for _, p := range [...]*framing.Prefix{&id.binary, &id.prefix} {
+		dst = append(dst, byte(p.Form))
+		switch p.Form {
+		case framing.ByID:
+			dst = binary.BigEndian.AppendUint32(dst, uint32(p.ID))
+		case framing.ByGUID:
+			dst = append(dst, p.GUID[:]...)
+		}
+	}
+	if id.isKey {
+		dst = append(dst, 1)
+	}
+	return dst
 }
 
 // says tells whether the message names a schema at all.

@@ -97,7 +97,7 @@ func (h *history) one(ctx context.Context, e *folder.Entry) (result, error) {
 	q.Subject, q.Label = subject.String(), h.head.show(e.Path)
 	if e.Err != nil {
 		_, err := h.head.parse(ctx, e, schemas.New, nil)
-		return r.refuse(q, h.head, err, q.Label), nil
+		return r.refuse(q, h.head, err, q.Label), nil //nolint:nilerr // what is wrong with the file is the answer
 	}
 	if err := h.settle(ctx, subject, &q); err != nil {
 		return r, err

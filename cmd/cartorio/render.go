@@ -36,6 +36,8 @@ func colourOf(s compat.Severity) string {
 		return red
 	case compat.Risk:
 		return yellow
+	case compat.Note:
+		return blue
 	}
 	return blue
 }
@@ -165,8 +167,10 @@ func (t *text) summary(doc compat.Document, results []result, against string) {
 	if t.b.Len() > 0 {
 		t.b.WriteByte('\n')
 	}
-	verdict := t.paint(green, "compatible")
+	verdict := ""
 	switch doc.Verdict {
+	case compat.Compatible:
+		verdict = t.paint(green, "compatible")
 	case compat.Breaking:
 		verdict = t.paint(red, "breaking")
 	case compat.NotChecked:

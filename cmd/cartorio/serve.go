@@ -140,7 +140,9 @@ func (a *app) serve(ctx context.Context, s serving) error {
 		if stopErr := server.Shutdown(limited); stopErr != nil {
 			err = fail(exitNotCompared, stopErr)
 		}
-		<-ended
+		if serveErr := <-ended; serveErr != nil && err == nil {
+			err = failf(exitNotCompared, "serving: %w", serveErr)
+		}
 	}
 	if closeErr := r.Close(); closeErr != nil && err == nil {
 		err = failf(exitNotCompared, "closing the database: %w", closeErr)

@@ -93,7 +93,7 @@ type Entry struct {
 	Selected bool
 	// Err says why the file cannot be used as it stands: it does not parse, is
 	// not text, too large, one of a circle, of two files with one subject, or
-	// needs a name that two files define. ErrNoChecker marks a known schema
+	// needs a name that two files define or that stands for two. ErrNoChecker marks a known schema
 	// language without a format.
 	Err error
 }
@@ -148,6 +148,7 @@ func Open(ctx context.Context, fsys fs.FS, options Options) (*Folder, error) {
 	r.name()
 	l := newLinker(r.files)
 	l.link()
+	l.clash()
 	f.Entries = l.ordered()
 	f.bySubject = map[schemas.Subject]int{}
 	f.byPath = map[string]int{}

@@ -206,6 +206,19 @@ func TestReferences(t *testing.T) {
 			"s/a.json": "name https://x.test/v1/a.json\nneed https://x.test/v1/b.json\nneed https://x.test/v2/c.json\nneed https://y.test/v1/b.json",
 			"s/b.json": `"$schema"`, "v2/c.json": `"$schema"`,
 		}, []string{"s/b.json JSON s/b", "v2/c.json JSON v2/c", "s/a.json JSON s/a [https://x.test/v1/b.json=s/b@1] [https://x.test/v2/c.json=v2/c@1] missing https://y.test/v1/b.json"}},
+		{"json beside a folder above, its dots lost", map[string]string{
+			"s/c/a.json": "\"$schema\"\nneed b.json\n../b.json", "s/b.json": `"$schema"`,
+		}, []string{"s/b.json JSON s/b", "s/c/a.json JSON s/c/a [b.json=s/b@1]"}},
+		{"json that may be here or above", map[string]string{
+			"s/c/a.json": "\"$schema\"\nneed b.json\n../b.json", "s/b.json": `"$schema"`, "s/c/b.json": `"$schema"`,
+		}, []string{"s/b.json JSON s/b", "s/c/a.json JSON s/c/a error", "s/c/b.json JSON s/c/b"}},
+		{"one name for two files in one closure", map[string]string{
+			"a.json": "\"$schema\"\nneed x/t.json\nneed y/t.json", "x/t.json": "\"$schema\"\nneed u.json", "y/t.json": "\"$schema\"\nneed u.json",
+			"x/u.json": `"$schema"`, "y/u.json": `"$schema"`,
+		}, []string{
+			"x/u.json JSON x/u", "x/t.json JSON x/t [u.json=x/u@1]", "y/u.json JSON y/u", "y/t.json JSON y/t [u.json=y/u@1]",
+			"a.json JSON a [x/t.json=x/t@1] [y/t.json=y/t@1] error",
+		}},
 		{"json never leaves the tree", map[string]string{
 			"a.json": "\"$schema\"\nneed ../../etc/passwd.json\nneed file:///etc/x.json\nneed %zz",
 		}, []string{"a.json JSON a missing ../../etc/passwd.json missing file:///etc/x.json missing %zz"}},
@@ -467,25 +480,69 @@ func TestPair(t *testing.T) {
 		declared  map[string]folder.Declaration
 		want      []string
 	}{
-		{"by path, new, gone", map[string]string{"a.avsc": "name A", "b.avsc": "name B"}, map[string]string{"a.avsc": "name Other", "c.avsc": "name C"}, nil,
-			[]string{"a.avsc = a.avsc", "- = b.avsc", "c.avsc = -"}},
-		{"moved, by name", map[string]string{"old/a.avsc": "name A", "p.proto": "name p.M", "j.json": "name https://x.test/j"},
-			map[string]string{"new/a.avsc": "name A", "q.proto": "name p.M", "k.json": "name https://x.test/j#"}, nil,
-			[]string{"k.json = j.json", "new/a.avsc = old/a.avsc", "q.proto = p.proto"}},
-		{"path wins over name", map[string]string{"a.avsc": "name A", "b.avsc": "name B"}, map[string]string{"a.avsc": "name B", "b.avsc": "name A"}, nil,
-			[]string{"a.avsc = a.avsc", "b.avsc = b.avsc"}},
-		{"two candidates", map[string]string{"v1.avsc": "name A"}, map[string]string{"v2.avsc": "name A", "v3.avsc": "name A"}, nil,
-			[]string{"- = v1.avsc error", "v2.avsc = - error", "v3.avsc = - error"}},
-		{"many of one name under their old paths", map[string]string{"v1.avsc": "name A", "v2.avsc": "name A"}, map[string]string{"v1.avsc": "name A", "v2.avsc": "name A"}, nil,
-			[]string{"v1.avsc = v1.avsc", "v2.avsc = v2.avsc"}},
-		{"declared subject wins over path", map[string]string{"a.avsc": "name A", "b.avsc": "name B"}, map[string]string{"a.avsc": "name X", "c.avsc": "name Y"},
-			map[string]folder.Declaration{"b.avsc": {Subject: "s"}, "c.avsc": {Subject: "s"}}, nil},
-		{"names of two formats are two names", map[string]string{"a.avsc": "name N"}, map[string]string{"b.proto": "name N"}, nil,
-			[]string{"- = a.avsc", "b.proto = -"}},
-		{"no longer recognizable", map[string]string{"a.json": `"$schema"`}, map[string]string{"a.json": "{}"}, nil,
-			[]string{"- = a.json error"}},
-		{"a language without format keeps its path", map[string]string{"a.thrift": "1", "b.thrift": "1"}, map[string]string{"a.thrift": "2", "c.thrift": "1"}, nil,
-			[]string{"a.thrift = a.thrift", "- = b.thrift", "c.thrift = -"}},
+		{
+			"by path, new, gone",
+			map[string]string{"a.avsc": "name A", "b.avsc": "name B"},
+			map[string]string{"a.avsc": "name Other", "c.avsc": "name C"},
+			nil,
+			[]string{"a.avsc = a.avsc", "- = b.avsc", "c.avsc = -"},
+		},
+		{
+			"moved, by name",
+			map[string]string{"old/a.avsc": "name A", "p.proto": "name p.M", "j.json": "name https://x.test/j"},
+			map[string]string{"new/a.avsc": "name A", "q.proto": "name p.M", "k.json": "name https://x.test/j#"},
+			nil,
+			[]string{"k.json = j.json", "new/a.avsc = old/a.avsc", "q.proto = p.proto"},
+		},
+		{
+			"path wins over name",
+			map[string]string{"a.avsc": "name A", "b.avsc": "name B"},
+			map[string]string{"a.avsc": "name B", "b.avsc": "name A"},
+			nil,
+			[]string{"a.avsc = a.avsc", "b.avsc = b.avsc"},
+		},
+		{
+			"two candidates",
+			map[string]string{"v1.avsc": "name A"},
+			map[string]string{"v2.avsc": "name A", "v3.avsc": "name A"},
+			nil,
+			[]string{"- = v1.avsc error", "v2.avsc = - error", "v3.avsc = - error"},
+		},
+		{
+			"many of one name under their old paths",
+			map[string]string{"v1.avsc": "name A", "v2.avsc": "name A"},
+			map[string]string{"v1.avsc": "name A", "v2.avsc": "name A"},
+			nil,
+			[]string{"v1.avsc = v1.avsc", "v2.avsc = v2.avsc"},
+		},
+		{
+			"declared subject wins over path",
+			map[string]string{"a.avsc": "name A", "b.avsc": "name B"},
+			map[string]string{"a.avsc": "name X", "c.avsc": "name Y"},
+			map[string]folder.Declaration{"b.avsc": {Subject: "s"}, "c.avsc": {Subject: "s"}},
+			nil,
+		},
+		{
+			"names of two formats are two names",
+			map[string]string{"a.avsc": "name N"},
+			map[string]string{"b.proto": "name N"},
+			nil,
+			[]string{"- = a.avsc", "b.proto = -"},
+		},
+		{
+			"no longer recognizable",
+			map[string]string{"a.json": `"$schema"`},
+			map[string]string{"a.json": "{}"},
+			nil,
+			[]string{"- = a.json error"},
+		},
+		{
+			"a language without format keeps its path",
+			map[string]string{"a.thrift": "1", "b.thrift": "1"},
+			map[string]string{"a.thrift": "2", "c.thrift": "1"},
+			nil,
+			[]string{"a.thrift = a.thrift", "- = b.thrift", "c.thrift = -"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -522,10 +579,22 @@ func TestMatch(t *testing.T) {
 		pattern, path string
 		want          bool
 	}{
-		{"a", "a/b/c.avsc", true}, {"a/", "a/b", true}, {"./a", "a/b", true}, {".", "x", true}, {"a/b", "a", false},
-		{"a", "ab", false}, {"*.avsc", "x.avsc", true}, {"*.avsc", "d/x.avsc", false}, {"**/*.avsc", "x.avsc", true},
-		{"**/*.avsc", "d/e/x.avsc", true}, {"d/**/x", "d/x", true}, {"d/**/x", "d/1/2/x", true}, {"d/**/x", "e/x", false},
-		{"**", "anything/at/all", true}, {"v?", "v1/x", true}, {"[ab]/x", "b/x", true},
+		{"a", "a/b/c.avsc", true},
+		{"a/", "a/b", true},
+		{"./a", "a/b", true},
+		{".", "x", true},
+		{"a/b", "a", false},
+		{"a", "ab", false},
+		{"*.avsc", "x.avsc", true},
+		{"*.avsc", "d/x.avsc", false},
+		{"**/*.avsc", "x.avsc", true},
+		{"**/*.avsc", "d/e/x.avsc", true},
+		{"d/**/x", "d/x", true},
+		{"d/**/x", "d/1/2/x", true},
+		{"d/**/x", "e/x", false},
+		{"**", "anything/at/all", true},
+		{"v?", "v1/x", true},
+		{"[ab]/x", "b/x", true},
 		{strings.Repeat("**/", 60) + "z", strings.Repeat("a/", 60) + "y", false},
 	} {
 		if got := folder.Match(c.pattern, c.path); got != c.want {

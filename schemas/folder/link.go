@@ -19,6 +19,13 @@ type linker struct {
 	// anywhere, per format.
 	main, all map[key][]int
 	uses      [][]int
+	links     [][]link
+}
+
+// link is a reference: the name in the text and the file that answers.
+type link struct {
+	name string
+	to   int
 }
 
 type key struct {
@@ -27,7 +34,7 @@ type key struct {
 }
 
 func newLinker(files []*file) *linker {
-	l := &linker{files: files, byPath: map[string]int{}, main: map[key][]int{}, all: map[key][]int{}, uses: make([][]int, len(files))}
+	l := &linker{files: files, byPath: map[string]int{}, main: map[key][]int{}, all: map[key][]int{}, uses: make([][]int, len(files)), links: make([][]link, len(files))}
 	for i, f := range files {
 		l.byPath[f.Path] = i
 		for n, name := range f.Names {
@@ -75,7 +82,34 @@ func (l *linker) link() {
 			if !slices.Contains(l.uses[i], found[0]) {
 				l.uses[i] = append(l.uses[i], found[0])
 			}
+			l.links[i] = append(l.links[i], link{name, found[0]})
 			f.Source.References = append(f.Source.References, schemas.Reference{Name: name, Subject: qualified(to.Subject, f.Subject.Context), Version: 1})
+		}
+	}
+}
+
+// clash marks the files in whose references, followed to the end, one name
+// stands for two files: whoever resolves them would take the first for both.
+func (l *linker) clash() {
+	// Beyond as many files a closure is refused in any case.
+	const most = 1_000
+	for i, f := range l.files {
+		named := map[string]int{}
+		seen := map[int]bool{i: true}
+		next := []int{i}
+		for len(next) > 0 && len(seen) <= most {
+			at := next[0]
+			next = next[1:]
+			for _, link := range l.links[at] {
+				if other, taken := named[link.name]; taken && other != link.to && f.Err == nil {
+					f.Err = fmt.Errorf("resolving %s: among what the file refers to it stands for %s: give the two different names", link.name, paths(l.pick([]int{other, link.to})))
+				}
+				named[link.name] = link.to
+				if !seen[link.to] {
+					seen[link.to] = true
+					next = append(next, link.to)
+				}
+			}
 		}
 	}
 }
@@ -98,8 +132,7 @@ func (l *linker) pick(list []int) []*file {
 
 // answer lists the files that define what file i needs.
 func (l *linker) answer(i int, need string) []int {
-	f := l.files[i]
-	switch f.Source.Type {
+	switch l.files[i].Source.Type {
 	case schemas.Protobuf:
 		return l.importPath(i, need)
 	case schemas.JSON:
@@ -107,8 +140,16 @@ func (l *linker) answer(i int, need string) []int {
 			return found
 		}
 		return l.relative(i, need)
+	case schemas.Avro:
+		return l.fullName(i, need)
 	}
-	k := key{f.Source.Type, need}
+	return l.fullName(i, need)
+}
+
+// fullName looks for the file that is known by a name, else for one that
+// defines it inside.
+func (l *linker) fullName(i int, need string) []int {
+	k := key{l.files[i].Source.Type, need}
 	if found := l.main[k]; len(found) > 0 {
 		return found
 	}
@@ -162,10 +203,21 @@ func (l *linker) relative(i int, need string) []int {
 	if p == "" {
 		return nil
 	}
+	var found []int
 	if at, ok := l.typed(path.Join(dir, p), schemas.JSON); ok {
-		return []int{at}
+		found = append(found, at)
 	}
-	return nil
+	// A target that was resolved against nothing has lost its "..": then the file
+	// may lie in any folder above.
+	if strings.Contains(f.Source.Text, "../"+p) && !strings.HasPrefix(p, "../") {
+		for dir != "." {
+			dir = path.Dir(dir)
+			if at, ok := l.typed(path.Join(dir, p), schemas.JSON); ok {
+				found = append(found, at)
+			}
+		}
+	}
+	return found
 }
 
 // between is the way from folder dir to file p, both absolute.

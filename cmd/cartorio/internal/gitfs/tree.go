@@ -111,7 +111,7 @@ func (r *Repository) Open(ctx context.Context, commit, p string) (t *Tree, file 
 func (t *Tree) list(in *bufio.Reader, file string) error {
 	for n := 0; ; n++ {
 		line, err := in.ReadString(0)
-		if err == io.EOF && line == "" {
+		if errors.Is(err, io.EOF) && line == "" {
 			return nil
 		}
 		if err != nil {

@@ -12,19 +12,20 @@ import (
 // printed is always a schema that registration accepts.
 
 type genType struct {
-	kind     string
-	name     string // named types
-	space    string
-	aliases  []string
-	doc      string
-	fields   []*genField
-	symbols  []string
-	def      string // enum
-	size     int
-	items    *genType
-	branches []*genType
-	logical  string
-	scale    int
+	kind      string
+	name      string // named types
+	space     string
+	aliases   []string
+	doc       string
+	fields    []*genField
+	symbols   []string
+	def       string // enum
+	size      int
+	items     *genType
+	branches  []*genType
+	logical   string
+	scale     int
+	precision int
 }
 
 type genField struct {
@@ -100,7 +101,7 @@ func (g *generator) dress(t *genType) {
 	case "long":
 		t.logical = pick(g.r, []string{"timestamp-millis", "timestamp-micros", "no-such-type"})
 	case "bytes":
-		t.logical, t.scale = "decimal", g.r.IntN(3)
+		t.logical, t.scale, t.precision = "decimal", g.r.IntN(3), 4+g.r.IntN(2)
 	}
 }
 
@@ -226,10 +227,16 @@ func generatePair(r *rand.Rand, size int) (old, next string) {
 		}
 	}
 	for _, t := range root.all(nil) {
-		for _, f := range t.fields {
+		for i, f := range t.fields {
 			if g.chance(2) {
 				f.def = g.value(f.typ, 4)
 			}
+			if g.chance(6) { // the name that a rename may give it
+				f.aliases = append(f.aliases, fmt.Sprintf("h%d", i))
+			}
+		}
+		if t.name != "" && g.chance(8) {
+			t.aliases = append(t.aliases, fmt.Sprintf("M%d", g.names+1))
 		}
 	}
 	changed := root.clone(map[*genType]*genType{})
@@ -239,6 +246,9 @@ func generatePair(r *rand.Rand, size int) (old, next string) {
 	if g.chance(20) {
 		g.left = size
 		changed = g.typ(false)
+	}
+	if g.chance(2) {
+		root, changed = changed, root
 	}
 	return root.String(), changed.String()
 }
@@ -333,7 +343,7 @@ func (g *generator) mutateRecord(t *genType) {
 	if len(t.fields) > 0 {
 		at = g.r.IntN(len(t.fields))
 	}
-	switch k := g.r.IntN(9); {
+	switch k := g.r.IntN(10); {
 	case k == 0 || len(t.fields) == 0:
 		name := fmt.Sprintf("g%d", g.r.IntN(10))
 		if !slices.ContainsFunc(t.fields, func(f *genField) bool { return f.name == name }) {
@@ -368,6 +378,11 @@ func (g *generator) mutateRecord(t *genType) {
 			if g.chance(2) {
 				f.def = nil
 			}
+		}
+	case k == 8: // one field takes another's name as an alias, and its place
+		if other := g.r.IntN(len(t.fields)); other != at {
+			t.fields[at].aliases = append(t.fields[at].aliases, t.fields[other].name)
+			t.fields = slices.Delete(t.fields, other, other+1)
 		}
 	case k == 7:
 		t.fields[at].def = g.value(t.fields[at].typ, 4)

@@ -42,7 +42,7 @@ func (t *genType) print(b *strings.Builder, written map[*genType]bool) {
 	case t.name == "":
 		fmt.Fprintf(b, `{"type":%q,"logicalType":%q`, t.kind, t.logical)
 		if t.logical == "decimal" {
-			fmt.Fprintf(b, `,"precision":9,"scale":%d`, t.scale)
+			fmt.Fprintf(b, `,"precision":%d,"scale":%d`, t.precision, t.scale)
 		}
 		b.WriteByte('}')
 		return

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cartorio-registry/cartorio/compat"
 	compatavro "github.com/cartorio-registry/cartorio/compat/avro"
+	"github.com/cartorio-registry/cartorio/compat/checktest"
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/avro"
 )
@@ -86,7 +87,7 @@ func (w *writer) write(t *avro.Type) {
 
 // TestTruthAgainstReader lets the real reader judge random payloads of random
 // pairs: a direction called safe must read them all unharmed, one that breaks
-// must show a witness, and nothing may stay open. CARTORIO_PAIRS sets how many.
+// must show a witness, nothing may stay open, and every law holds. CARTORIO_PAIRS sets how many.
 func TestTruthAgainstReader(t *testing.T) {
 	t.Parallel()
 	pairs := 400
@@ -98,7 +99,7 @@ func TestTruthAgainstReader(t *testing.T) {
 		pairs = n
 	}
 	seed := rand.Uint64()
-	count := map[compat.Answer]int{}
+	count, rules := map[compat.Answer]int{}, map[string]int{}
 	payloads, soft := 0, 0
 	for i := range uint64(pairs) {
 		r := rand.New(rand.NewPCG(seed, i))
@@ -112,6 +113,12 @@ func TestTruthAgainstReader(t *testing.T) {
 		}()
 		effects, changes := compatavro.Checker.Truth(old, next, compat.Budget{})
 		done = true
+		if law, text := checktest.Broken(avro.Format, compatavro.Checker, oldText, newText); law != "" {
+			t.Errorf("seed %d pair %d breaks %s: %s\nold: %s\nnew: %s", seed, i, law, text, oldText, newText)
+		}
+		for _, c := range changes {
+			rules[c.Rule]++
+		}
 		whole := effects[compat.Data]
 		for d, side := range []struct {
 			writer, reader *avro.Schema
@@ -151,6 +158,11 @@ func TestTruthAgainstReader(t *testing.T) {
 		}
 	}
 	t.Logf("seed %d: %v, %d payloads read, %d of them rounded", seed, count, payloads, soft)
+	for _, r := range compatavro.Checker.Rules {
+		if rules[r.ID] == 0 && pairs >= 20_000 {
+			t.Logf("no pair reported %s", r.ID)
+		}
+	}
 	if count[compat.Safe] == 0 || count[compat.Breaks] == 0 || payloads == 0 {
 		t.Errorf("nothing was tested: %v, %d payloads", count, payloads)
 	}

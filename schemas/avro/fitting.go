@@ -9,13 +9,18 @@ type fitting struct {
 	left  *int
 	memo  map[pair]bool
 	order []pair // of memo
+	// settled pairs, the first of order, lean on each other only: no later pair
+	// changes them.
+	settled int
+	// unions finds branches by name, since unions may have thousands.
+	unions unionIndexes
 }
 
 func (f *fitting) all(reader, writer *Type) bool {
 	fits := f.check(reader, writer)
 	for changed := true; changed && *f.left > 0; {
 		changed = false
-		for i := 0; i < len(f.order); i++ { // it may grow
+		for i := f.settled; i < len(f.order); i++ { // it may grow
 			if p := f.order[i]; f.memo[p] && !f.record(p) {
 				f.memo[p] = false
 				changed = true
@@ -25,6 +30,7 @@ func (f *fitting) all(reader, writer *Type) bool {
 			fits = f.check(reader, writer)
 		}
 	}
+	f.settled = len(f.order)
 	return fits
 }
 
@@ -41,7 +47,7 @@ func (f *fitting) check(reader, writer *Type) bool {
 		}
 		return true
 	case reader.Kind == Union:
-		return slices.ContainsFunc(reader.Branches, func(b *Type) bool { return f.check(b, writer) })
+		return slices.ContainsFunc(f.unions.candidates(reader, writer), func(b *Type) bool { return f.check(b, writer) })
 	case reader.Kind != writer.Kind:
 		return promotes(reader.Kind, writer.Kind)
 	}
@@ -73,8 +79,8 @@ func (f *fitting) check(reader, writer *Type) bool {
 }
 
 func (f *fitting) record(p pair) bool {
-	*f.left -= len(p.reader.Fields) + len(p.writer.Fields)
 	m := matchFields(p.reader, p.writer)
+	*f.left -= m.looks
 	for i, field := range p.reader.Fields {
 		switch at := m.byReader[i]; {
 		case m.ambiguous[i]:

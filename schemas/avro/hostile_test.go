@@ -259,8 +259,12 @@ func TestHostilePairs(t *testing.T) {
 		return strings.ReplaceAll(manyBranches(n), `"name":"B`, `"name":"`+prefix)
 	}
 	for name, c := range map[string]struct{ writer, reader string }{
-		"two unions of 3000 records":       {manyBranches(3000), manyBranches(3000)},
+		"two unions of 3000 records":       {manyBranches(3000), withLong(manyBranches(3000))},
 		"two unions of other records":      {wide(3000, "a.B"), wide(3000, "b.C")},
+		"branches of one simple name":      {namespaces(2500), withLong(namespaces(2500))},
+		"branches of one name, all other":  {namespaces(2500), strings.ReplaceAll(namespaces(2500), `"name":"n`, `"name":"m`)},
+		"one record with many aliases":     {namespaces(2500), `{"type":"record","name":"B","fields":[{"name":"a","type":"int","default":1,"aliases":["x` + strings.Join(strings.Split(strings.Repeat("0123456789", 8000), ""), `","x`) + `"]}]}`},
+		"unions of 6000 branches":          {manyBranches(6000), withLong(manyBranches(6000))},
 		"records that double":              {doubling(40, `"int"`, ``), doubling(40, `"long"`, ``)},
 		"records that double in nullables": {nullable(doubling(8, `"int"`, ``)), nullable(doubling(8, `"long"`, ``))},
 		"wide records":                     {wideSchema(8000), strings.ReplaceAll(wideSchema(8000), `"long"`, `"double"`)},
@@ -285,6 +289,20 @@ func TestHostilePairs(t *testing.T) {
 // nullable wraps the uses of records into a map and a union.
 func nullable(text string) string {
 	return regexp.MustCompile(`"type":("R\d+")`).ReplaceAllString(text, `"type":["null",{"type":"map","values":$1}]`)
+}
+
+// withLong gives a union another branch, so that it is another schema.
+func withLong(text string) string { return strings.Replace(text, `["null"`, `["null","long"`, 1) }
+
+// namespaces is a union of records with one simple name.
+func namespaces(n int) string {
+	var b strings.Builder
+	b.WriteString(`["null"`)
+	for i := range n {
+		fmt.Fprintf(&b, `,{"type":"record","name":"n%d.B","fields":[{"name":"a%d","type":"int"}]}`, i, i)
+	}
+	b.WriteString(`]`)
+	return b.String()
 }
 
 func aliased(n int, aliases bool) string {

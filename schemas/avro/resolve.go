@@ -70,7 +70,7 @@ type pair struct{ reader, writer *Named }
 // exhausted. shape is the writer's.
 func resolve(reader, writer *Type, shape shape) *node {
 	r := resolver{shape: shape, left: mostResolveSteps, nodes: map[pair]*node{}}
-	r.fits = fitting{left: &r.left, memo: map[pair]bool{}}
+	r.fits = fitting{left: &r.left, memo: map[pair]bool{}, unions: unionIndexes{}}
 	r.fill = filler{left: &r.left}
 	n := r.resolve(reader, writer)
 	if r.left <= 0 {
@@ -148,6 +148,9 @@ func (r *resolver) resolve(reader, writer *Type) *node {
 		return refuse(reader, writer, "type", "the writer has "+describe(writer)+" where the reader expects "+describe(reader))
 	}
 	n := &node{writer: writer, reader: reader}
+	if reader.Named != nil {
+		r.left -= len(reader.Named.Aliases)
+	}
 	switch writer.Kind {
 	case Array, Map:
 		n.items = r.resolve(reader.Items, writer.Items)
@@ -165,6 +168,7 @@ func (r *resolver) resolve(reader, writer *Type) *node {
 		if !sameName(reader.Named, writer.Named) {
 			return refuse(reader, writer, "name", misnamed(reader, writer))
 		}
+		r.left -= len(reader.Named.Symbols) + len(writer.Named.Symbols)
 		n.symbols = mapSymbols(reader.Named, writer.Named)
 	case Fixed:
 		if !sameName(reader.Named, writer.Named) {
@@ -181,6 +185,7 @@ func (r *resolver) resolve(reader, writer *Type) *node {
 func (r *resolver) resolveFields(n *node) {
 	reader, writer := n.reader.Named, n.writer.Named
 	m := matchFields(reader, writer)
+	r.left -= m.looks
 	rec := &recordNode{fields: make([]step, len(writer.Fields))}
 	n.record = rec
 	for i, f := range writer.Fields {
@@ -217,13 +222,17 @@ type matching struct {
 	byReader  []int  // writer's index, or -1
 	byWriter  []int  // reader's index, or -1
 	ambiguous []bool // by reader's index: two fields of the writer fit
+	looks     int    // names and aliases looked at
 }
 
 // matchFields pairs fields by name, then by the reader's aliases. A field of the
 // writer serves one field of the reader: the one of its name, else the first
 // that lists it.
 func matchFields(reader, writer *Named) matching {
-	m := matching{make([]int, len(reader.Fields)), make([]int, len(writer.Fields)), make([]bool, len(reader.Fields))}
+	m := matching{
+		byReader: make([]int, len(reader.Fields)), byWriter: make([]int, len(writer.Fields)),
+		ambiguous: make([]bool, len(reader.Fields)), looks: len(reader.Fields) + len(writer.Fields),
+	}
 	for i := range m.byWriter {
 		m.byWriter[i] = -1
 	}
@@ -234,6 +243,7 @@ func matchFields(reader, writer *Named) matching {
 		}
 	}
 	for i, f := range reader.Fields {
+		m.looks += len(f.Aliases)
 		for _, alias := range f.Aliases {
 			w := writer.Field(alias)
 			switch {
@@ -248,29 +258,12 @@ func matchFields(reader, writer *Named) matching {
 	return m
 }
 
-// choose finds the branch of a reader's union for what is no union: by full
-// name, by simple name or alias, by kind, by promotion. Within a step the first
-// branch counts that reads everything; if there is none at all, the first that
-// reads something.
+// choose finds the branch of a reader's union for what is no union. Within the
+// order of candidates the first counts that reads everything; if there is none
+// at all, the first that reads something.
 func (r *resolver) choose(union, writer *Type) *Type {
-	var list []*Type
-	add := func(fits func(b *Type) bool) {
-		for _, b := range union.Branches {
-			if fits(b) && !slices.Contains(list, b) {
-				list = append(list, b)
-			}
-		}
-	}
-	r.left -= len(union.Branches)
-	if writer.Kind.IsNamed() {
-		add(func(b *Type) bool { return b.Kind == writer.Kind && b.Named.Full == writer.Named.Full })
-		add(func(b *Type) bool { return b.Kind == writer.Kind && sameName(b.Named, writer.Named) })
-	} else {
-		add(func(b *Type) bool { return b.Kind == writer.Kind })
-		for _, kind := range promotions[writer.Kind] {
-			add(func(b *Type) bool { return b.Kind == kind })
-		}
-	}
+	list := r.fits.unions.candidates(union, writer)
+	r.left -= len(list)
 	if len(list) > 1 {
 		for _, b := range list {
 			if r.fits.all(b, writer) {

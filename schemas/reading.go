@@ -16,7 +16,7 @@ type ReadOptions struct {
 	Steps      int  // budget; 0 is a default in proportion to the payload
 	Violations int  // how many are collected, 50
 	Value      bool // also build Reading.Value
-	Formats    bool // JSON Schema: assert format
+	Formats    bool // JSON Schema: assert format; Avro: assert logical types
 	Unknown    bool // Protobuf: unknown fields are violations
 }
 

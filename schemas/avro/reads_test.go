@@ -305,3 +305,43 @@ func TestReadsAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestReadsAssertsLogicalTypes(t *testing.T) {
+	t.Parallel()
+	decimal := `{"type":"bytes","logicalType":"decimal","precision":3,"scale":1}`
+	for name, c := range map[string]struct {
+		schema, bytes string
+		want          bool
+	}{
+		"999":                     {decimal, "04 03e7", true},
+		"1000":                    {decimal, "04 03e8", false},
+		"-999":                    {decimal, "04 fc19", true},
+		"-1000":                   {decimal, "04 fc18", false},
+		"999 with sign bytes":     {decimal, "0c 0000000003e7", true},
+		"-1 with sign bytes":      {decimal, "08 ffffffff", true},
+		"no bytes":                {decimal, "00", true},
+		"far more digits":         {decimal, "10 7fffffffffffffff", false},
+		"fixed decimal":           {`{"type":"fixed","name":"D","size":2,"logicalType":"decimal","precision":2}`, "0064", false},
+		"decimal that is ignored": {`{"type":"bytes","logicalType":"decimal","precision":0}`, "04 03e8", true},
+		"end of the day":          {`{"type":"int","logicalType":"time-millis"}`, "feef b152", true},
+		"the next day":            {`{"type":"int","logicalType":"time-millis"}`, "80f0 b252", false},
+		"before the day":          {`{"type":"long","logicalType":"time-micros"}`, "01", false},
+		"UUID":                    {`{"type":"string","logicalType":"uuid"}`, "48" + hex.EncodeToString([]byte("03f12125-0e8f-e0b8-3e84-a1ee2bdbbfca")), true},
+		"UUID without hyphens":    {`{"type":"string","logicalType":"uuid"}`, "40" + hex.EncodeToString([]byte("03f121250e8fe0b83e84a1ee2bdbbfca")), false},
+		"any fixed UUID":          {`{"type":"fixed","name":"U","size":16,"logicalType":"uuid"}`, strings.Repeat("ff", 16), true},
+		"any date":                {`{"type":"int","logicalType":"date"}`, "ffffffff0f", true},
+	} {
+		s := mustParse(t, c.schema)
+		payload := schemas.Payload{Bytes: unhex(t, c.bytes)}
+		if r := s.Reads(s, payload, schemas.ReadOptions{}); !r.OK() {
+			t.Errorf("%s: refused without the option: %v", name, r.Violations)
+		}
+		r := s.Reads(s, payload, schemas.ReadOptions{Formats: true})
+		if r.OK() != c.want || !c.want && r.Violations[0].Rule != "logical-type" {
+			t.Errorf("%s: got %v", name, r.Violations)
+		}
+	}
+	large := mustParse(t, `{"type":"bytes","logicalType":"decimal","precision":2000000000}`)
+	payload := text(nil, strings.Repeat("\x7f", 4<<20))
+	bounded(t, 64<<20, func() { large.Reads(large, schemas.Payload{Bytes: payload}, schemas.ReadOptions{Formats: true}) })
+}

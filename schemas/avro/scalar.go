@@ -71,14 +71,14 @@ func (w *walk) scalar(n *node, start int) (any, bool) {
 			return w.unreadable(n, start, "varint", w.badVarint("an int", 32))
 		}
 		w.pos = pos
-		return w.number(n, i), true
+		return w.number(n, i), w.assert(n, start, i, nil)
 	case Long:
 		i, pos := readLong(w.b, w.pos)
 		if pos < 0 {
 			return w.unreadable(n, start, "varint", w.badVarint("a long", 64))
 		}
 		w.pos = pos
-		return w.number(n, i), true
+		return w.number(n, i), w.assert(n, start, i, nil)
 	case Float:
 		if left < 4 {
 			return w.truncated(n, 4)
@@ -103,11 +103,11 @@ func (w *walk) scalar(n *node, start int) (any, bool) {
 			return w.truncated(n, size)
 		}
 		w.pos += size
-		return w.keep(w.b[start:w.pos]), true
+		return w.keep(w.b[start:w.pos]), w.assert(n, start, 0, w.b[start:w.pos])
 	case Bytes:
 		b, ok := w.bytes(n, "bytes")
 		if !ok || n.reader.Kind != String {
-			return w.keep(b), ok
+			return w.keep(b), ok && w.assert(n, start, 0, b)
 		}
 		if !utf8.Valid(b) {
 			w.lose(schemas.Altered, n, "bytes that are not UTF-8 are read as a text with replacement characters")
@@ -121,10 +121,11 @@ func (w *walk) scalar(n *node, start int) (any, bool) {
 		if !ok || n.reader.Kind == Bytes {
 			return w.keep(b), ok
 		}
+		ok = w.assert(n, start, 0, b)
 		if !w.building() {
-			return nil, true
+			return nil, ok
 		}
-		return string(b), true
+		return string(b), ok
 	case Enum:
 		return w.symbol(n, start)
 	default: // the other kinds need nothing here

@@ -244,6 +244,32 @@ func BenchmarkGetByID(b *testing.B) {
 	}
 }
 
+// BenchmarkRegisterKnown is the handler alone for what every producer does at
+// its start.
+func BenchmarkRegisterKnown(b *testing.B) {
+	c := newClient(b, api.Options{})
+	c.register("users-value", schema(benchmarked))
+	c.server.Observe(nil)
+	body := strings.NewReader(`{"schema":` + strconv.Quote(benchmarked) + `}`)
+	r, err := http.NewRequestWithContext(b.Context(), "POST", "http://h/subjects/users-value/versions", body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Header.Set("Content-Type", vendorV1)
+	w := &sink{header: http.Header{}}
+	b.ReportAllocs()
+	for b.Loop() {
+		clear(w.header)
+		if _, err := body.Seek(0, io.SeekStart); err != nil {
+			b.Fatal(err)
+		}
+		c.server.ServeHTTP(w, r)
+	}
+	if w.status != 200 {
+		b.Errorf("the answer is %d", w.status)
+	}
+}
+
 type sink struct {
 	header http.Header
 	status int

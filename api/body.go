@@ -5,19 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"strconv"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 )
 
-// value is one JSON value of a request's body and the pointer to it. Values are
-// taken one by one, so that a body of a million members costs no more memory
-// than its text.
+// value is one JSON value of a request's body, and where it stands. Its bytes
+// are the body's own: a body of a million members costs no more memory than its
+// text. The zero value is a member that was not sent.
 type value struct {
-	raw []byte
-	at  schemas.Pointer
+	raw  []byte
+	in   schemas.Pointer // what it is a member or an item of
+	name string
 }
 
 // unread passes over a JSON value; unmarshalling into it only checks the text.
@@ -25,30 +25,41 @@ type unread struct{}
 
 func (*unread) UnmarshalJSON([]byte) error { return nil }
 
-// parse reads body as one JSON object and gives every member that fields knows
-// to its function; a repeated member counts by its last value, unknown ones are
-// passed over. null counts as no body.
+// parse reads body as one JSON object and picks the members with the given
+// names. null counts as no body.
 //
-// Errors: 400 with line and column for text that is no JSON, with the pointer
-// for a member of a wrong type; 422 for null.
-func parse(body []byte, fields map[string]func(value) error) error {
-	if err := json.Unmarshal(body, &unread{}); err != nil {
+// Errors: 400 with line and column for text that is no JSON, or for JSON that
+// is no object; 422 for null.
+func parse(body []byte, names ...string) (*members, error) {
+	if !json.Valid(body) {
+		reason := ""
 		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
+		if err := json.Unmarshal(body, &unread{}); errors.As(err, &syntax) {
 			// Offset counts the bytes read, the offending one included.
 			p := schemas.PositionAt(string(body), int(syntax.Offset)-1)
-			return bare(http.StatusBadRequest, fmt.Sprintf("the request's body is no JSON: line %d, column %d: %s", p.Line, p.Column, syntax))
+			reason = fmt.Sprintf(": line %d, column %d: %s", p.Line, p.Column, syntax)
 		}
-		return bare(http.StatusBadRequest, "the request's body is no JSON")
+		return nil, bare(http.StatusBadRequest, "the request's body is no JSON"+reason)
 	}
 	root := value{raw: bytes.TrimSpace(body)}
 	if root.null() {
-		return bare(http.StatusUnprocessableEntity, "the request's body is required and is null")
+		return nil, bare(http.StatusUnprocessableEntity, "the request's body is required and is null")
 	}
-	return root.object(fields)
+	return root.pick(names...)
 }
 
-func (v value) null() bool { return string(v.raw) == "null" }
+// missing tells whether v was not sent.
+func (v value) missing() bool { return v.raw == nil }
+
+// null tells whether v was sent as null, or not sent.
+func (v value) null() bool { return v.missing() || string(v.raw) == "null" }
+
+func (v value) at() schemas.Pointer {
+	if v.name == "" {
+		return v.in
+	}
+	return v.in.Append(v.name)
+}
 
 // kind is what people call the type that v has.
 func (v value) kind() string {
@@ -69,75 +80,31 @@ func (v value) kind() string {
 
 func (v value) wrong(want string) error {
 	where := "the request's body"
-	if v.at != "" {
-		where = "the member " + string(v.at)
+	if at := v.at(); at != "" {
+		where = "the member " + string(at)
 	}
 	return bare(http.StatusBadRequest, fmt.Sprintf("%s is %s where %s is expected", where, v.kind(), want))
 }
 
-// text is a string; null is empty.
-func (v value) text() (string, error) {
-	if v.null() {
-		return "", nil
-	}
-	var s string
-	if v.raw[0] != '"' || json.Unmarshal(v.raw, &s) != nil {
-		return "", v.wrong("a string")
-	}
-	return s, nil
-}
-
-// boolean is true or false; null is nil.
-func (v value) boolean() (*bool, error) {
-	switch string(v.raw) {
-	case "null":
-		return nil, nil //nolint:nilnil // null says nothing, which is no error
-	case "true", "false":
-		b := v.raw[0] == 't'
-		return &b, nil
-	}
-	return nil, v.wrong("true or false")
-}
-
-// integer is a whole number of 32 bits; null is nil.
-func (v value) integer() (*int32, error) {
-	if v.null() {
-		return nil, nil //nolint:nilnil // null says nothing, which is no error
-	}
-	n, err := strconv.ParseInt(string(v.raw), 10, 32)
-	if err != nil {
-		return nil, v.wrong(fmt.Sprintf("a whole number from %d to %d", math.MinInt32, math.MaxInt32))
-	}
-	i := int32(n)
-	return &i, nil
-}
-
-// object gives v's members to fields.
-func (v value) object(fields map[string]func(value) error) error {
+// pick takes v's members with the given names; a repeated one counts by its last
+// value, others are passed over.
+//
+// Errors: 400 when v is no object.
+func (v value) pick(names ...string) (*members, error) {
 	if v.raw[0] != '{' {
-		return v.wrong("an object")
+		return nil, v.wrong("an object")
 	}
-	// A repeated member counts by its last value, so none is read before all
-	// were seen.
-	last := map[string]value{}
-	order := []string{}
-	v.walk(func(name string, one value) bool {
-		if fields[name] == nil {
-			return true
+	m := &members{names: names, values: make([]value, len(names))}
+	in := v.at()
+	v.walk(func(name []byte, one value) bool {
+		for i, known := range names {
+			if string(name) == known {
+				m.values[i] = value{one.raw, in, known}
+			}
 		}
-		if _, again := last[name]; !again {
-			order = append(order, name)
-		}
-		one.at = v.at.Append(name)
-		last[name] = one
 		return true
 	})
-	for _, name := range order {
-		if err := fields[name](last[name]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return m, nil
 }
 
 // each gives v's items to item, at most so many; null has none.
@@ -148,15 +115,14 @@ func (v value) each(most int, item func(value) error) (err error) {
 	if v.raw[0] != '[' {
 		return v.wrong("an array")
 	}
-	i := 0
-	v.walk(func(_ string, one value) bool {
+	i, in := 0, v.at()
+	v.walk(func(_ []byte, one value) bool {
 		if i == most {
-			err = coded(42201, "the member %s has more than %d items", v.at, most)
+			err = coded(42201, "the member %s has more than %d items", in, most)
 			return false
 		}
-		one.at = v.at.Append(strconv.Itoa(i))
+		err = item(value{one.raw, in, strconv.Itoa(i)})
 		i++
-		err = item(one)
 		return err == nil
 	})
 	return err
@@ -165,7 +131,7 @@ func (v value) each(most int, item func(value) error) (err error) {
 // walk goes over the members of an object or the items of an array, whose names
 // are empty, until visit says no. It copies nothing. v is known to be JSON, so
 // only its structure matters.
-func (v value) walk(visit func(name string, one value) bool) {
+func (v value) walk(visit func(name []byte, one value) bool) {
 	b := v.raw
 	for i := 1; ; {
 		i = blank(b, i)
@@ -175,7 +141,7 @@ func (v value) walk(visit func(name string, one value) bool) {
 		if b[i] == '}' || b[i] == ']' {
 			return
 		}
-		name := ""
+		var name []byte
 		if b[0] == '{' {
 			end := past(b, i)
 			name = spelled(b[i:end])
@@ -190,13 +156,13 @@ func (v value) walk(visit func(name string, one value) bool) {
 }
 
 // spelled is the name that a JSON string spells.
-func spelled(quoted []byte) string {
+func spelled(quoted []byte) []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
-		return string(quoted[1 : len(quoted)-1])
+		return quoted[1 : len(quoted)-1]
 	}
 	var s string
 	_ = json.Unmarshal(quoted, &s) // it is a string
-	return s
+	return []byte(s)
 }
 
 // blank is the first byte from i on that is no white space.
@@ -255,7 +221,7 @@ func (v value) saysWithin(levels int) bool {
 			return string(bytes.Map(dropSpace, v.raw)) != "{}"
 		}
 		says := false
-		v.walk(func(_ string, one value) bool {
+		v.walk(func(_ []byte, one value) bool {
 			says = one.saysWithin(levels - 1)
 			return !says
 		})

@@ -113,95 +113,45 @@ func (x *exchange) configChange() (registry.ConfigChange, error) {
 	if err != nil {
 		return change, err
 	}
-	set := &change.Set
-	clear := func(name string) { change.Clear = append(change.Clear, name) }
-	boolean := func(name string, to **bool) func(value) error {
-		return func(v value) (err error) {
-			if v.null() {
-				clear(name)
-			}
-			*to, err = v.boolean()
-			return err
-		}
-	}
-	var level, synonym *value
-	keep := func(to **value) func(value) error { return func(v value) error { *to = &v; return nil } }
-	fields := map[string]func(value) error{
-		"compatibility":      keep(&level),
-		"compatibilityLevel": keep(&synonym),
-		"normalize":          boolean("normalize", &set.Normalize),
-		"validateFields":     boolean("validateFields", &set.ValidateFields),
-		"validateNewSchemas": boolean("validateNewSchemas", &set.ValidateNewSchemas),
-		"validateRules":      boolean("validateRules", &set.ValidateRules),
-		"compatibilityPolicy": func(v value) error {
-			if v.null() {
-				clear("compatibilityPolicy")
-				return nil
-			}
-			text, err := v.text()
-			// An unknown value is dropped without a word, as in the reference.
-			switch name := strings.ToUpper(text); name {
-			case "STRICT", "LENIENT", "LOGICAL":
-				policy := compat.Strict
-				if name == "LENIENT" {
-					policy = compat.Lenient
-				}
-				set.Policy, set.PolicyName = &policy, name
-			}
-			return err
-		},
-		"verdictPolicy": func(v value) error {
-			if v.null() {
-				clear("verdictPolicy")
-				return nil
-			}
-			text, err := v.text()
-			if err != nil {
-				return err
-			}
-			for i, name := range verdictPolicies {
-				if strings.EqualFold(name, text) {
-					policy := compat.VerdictPolicy(i)
-					set.VerdictPolicy = &policy
-					return nil
-				}
-			}
-			return bare(http.StatusBadRequest, "the member /verdictPolicy is none of "+strings.Join(verdictPolicies[:], ", "))
-		},
-	}
-	var refused error
-	refuse := func(name string, check func(value) error) {
-		fields[name] = typed(func(v value) error {
-			if v.says() && refused == nil {
-				refused = later(42210, "leave out the member "+name+": it is")
-			}
-			return nil
-		}, check)
-	}
-	for _, name := range []string{"alias", "aliasForDeks", "compatibilityGroup"} {
-		refuse(name, func(v value) error { _, err := v.text(); return err })
-	}
-	for _, name := range []string{"defaultMetadata", "overrideMetadata", "defaultRuleSet", "overrideRuleSet"} {
-		refuse(name, value.beObject)
-	}
-	if err := parse(body, fields); err != nil {
+	m, err := parse(body, configMembers...)
+	if err != nil {
 		return change, err
 	}
-	if refused != nil {
-		return change, refused
-	}
-	if level == nil {
-		level = synonym
-	}
-	switch {
-	case level == nil:
-	case level.null():
-		clear("compatibility")
-	default:
-		text, err := level.text()
-		if err != nil {
-			return change, err
+	set := &change.Set
+	set.Normalize = m.boolean("normalize")
+	set.ValidateFields = m.boolean("validateFields")
+	set.ValidateNewSchemas = m.boolean("validateNewSchemas")
+	set.ValidateRules = m.boolean("validateRules")
+	// An unknown policy is dropped without a word, as in the reference.
+	switch name := strings.ToUpper(m.text("compatibilityPolicy")); name {
+	case "STRICT", "LENIENT", "LOGICAL":
+		policy := compat.Strict
+		if name == "LENIENT" {
+			policy = compat.Lenient
 		}
+		set.Policy, set.PolicyName = &policy, name
+	}
+	m.verdictPolicy(set)
+	level := "compatibility"
+	if m.get(level).missing() {
+		level = "compatibilityLevel"
+	}
+	text := m.text(level)
+	for _, name := range []string{"alias", "aliasForDeks", "compatibilityGroup"} {
+		m.later(name, '"')
+	}
+	for _, name := range []string{"defaultMetadata", "overrideMetadata", "defaultRuleSet", "overrideRuleSet"} {
+		m.later(name, '{')
+	}
+	if m.err != nil {
+		return change, m.err
+	}
+	for _, name := range []string{level, "normalize", "validateFields", "validateNewSchemas", "validateRules", "compatibilityPolicy", "verdictPolicy"} {
+		if v := m.get(name); v.null() && !v.missing() {
+			change.Clear = append(change.Clear, strings.TrimSuffix(name, "Level"))
+		}
+	}
+	if !m.get(level).null() {
 		l, err := compat.ParseLevel(text)
 		if err != nil {
 			return change, coded(42203, "%s", err)
@@ -209,4 +159,26 @@ func (x *exchange) configChange() (registry.ConfigChange, error) {
 		set.Level = &l
 	}
 	return change, nil
+}
+
+var configMembers = []string{
+	"compatibility", "compatibilityLevel", "normalize", "validateFields", "validateNewSchemas", "validateRules", "compatibilityPolicy", "verdictPolicy",
+	"alias", "aliasForDeks", "compatibilityGroup", "defaultMetadata", "overrideMetadata", "defaultRuleSet", "overrideRuleSet",
+}
+
+// verdictPolicy reads our own member; unlike the reference's it knows no unknown
+// value.
+func (m *members) verdictPolicy(set *registry.Config) {
+	text := m.text("verdictPolicy")
+	if m.get("verdictPolicy").null() {
+		return
+	}
+	for i, name := range verdictPolicies {
+		if strings.EqualFold(name, text) {
+			policy := compat.VerdictPolicy(i)
+			set.VerdictPolicy = &policy
+			return
+		}
+	}
+	m.fail(bare(http.StatusBadRequest, "the member /verdictPolicy is none of "+strings.Join(verdictPolicies[:], ", ")))
 }

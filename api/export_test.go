@@ -40,8 +40,8 @@ func (s *Server) Break() {
 // Walk lists the members of a JSON object, or the items of an array, as a body
 // is read; text must be JSON.
 func Walk(text []byte) (names, values []string) {
-	value{raw: text}.walk(func(name string, one value) bool {
-		names, values = append(names, name), append(values, string(one.raw))
+	value{raw: text}.walk(func(name []byte, one value) bool {
+		names, values = append(names, string(name)), append(values, string(one.raw))
 		return true
 	})
 	return names, values

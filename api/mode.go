@@ -32,19 +32,16 @@ func putMode(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	var text string
-	given, cleared := false, false
-	err = parse(body, map[string]func(value) error{
-		"mode": func(v value) (err error) {
-			given, cleared = true, v.null()
-			text, err = v.text()
-			return err
-		},
-	})
+	members, err := parse(body, "mode")
 	if err != nil {
 		return err
 	}
-	if cleared {
+	text := members.text("mode")
+	if members.err != nil {
+		return members.err
+	}
+	given := members.get("mode")
+	if given.null() && !given.missing() {
 		// Clearing what is not set is no error here: the answer is the request.
 		_, err := x.server.registry.ClearMode(x.ctx(), x.scope(), false)
 		var told *registry.Error
@@ -58,7 +55,7 @@ func putMode(x *exchange) error {
 	case registry.ReadWrite, registry.ReadOnly, registry.ReadOnlyOverride, registry.Import, registry.Forward:
 	default:
 		what := "the member mode is missing"
-		if given {
+		if !given.missing() {
 			what = "mode '" + text + "' is unknown"
 		}
 		return coded(42204, "%s: use READWRITE, READONLY, READONLY_OVERRIDE, IMPORT or FORWARD", what)

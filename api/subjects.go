@@ -32,45 +32,26 @@ func (x *exchange) registration() (registry.Registration, error) {
 	if err != nil {
 		return q, err
 	}
-	var kind string
-	var refused error
-	refuse := func(what string) func(value) error {
-		return func(v value) error {
-			if v.says() && refused == nil {
-				refused = later(42210, "leave out the member "+what+": it is")
-			}
-			return nil
-		}
-	}
-	err = parse(body, map[string]func(value) error{
-		"schema":     func(v value) (err error) { q.Source.Text, err = v.text(); return err },
-		"schemaType": func(v value) (err error) { kind, err = v.text(); return err },
-		"references": func(v value) (err error) { q.Source.References, err = v.references(); return err },
-		"version": func(v value) error {
-			n, err := v.integer()
-			if n != nil {
-				q.Version = schemas.Version(*n)
-			}
-			return err
-		},
-		"id": func(v value) error {
-			n, err := v.integer()
-			if n != nil && *n >= 0 {
-				q.ID = n
-			}
-			return err
-		},
-		"metadata":            typed(refuse("metadata"), value.beObject),
-		"ruleSet":             typed(refuse("ruleSet"), value.beObject),
-		"schemaTagsToAdd":     typed(refuse("schemaTagsToAdd"), value.beArray),
-		"schemaTagsToRemove":  typed(refuse("schemaTagsToRemove"), value.beArray),
-		"propagateSchemaTags": typed(refuse("propagateSchemaTags"), value.beBoolean),
-	})
+	m, err := parse(body, registrationMembers...)
 	if err != nil {
 		return q, err
 	}
-	if refused != nil {
-		return q, refused
+	q.Source.Text = m.text("schema")
+	kind := m.text("schemaType")
+	q.Source.References = m.references("references")
+	if n := m.integer("version"); n != nil {
+		q.Version = schemas.Version(*n)
+	}
+	if n := m.integer("id"); n != nil && *n >= 0 {
+		q.ID = n
+	}
+	m.later("metadata", '{')
+	m.later("ruleSet", '{')
+	m.later("schemaTagsToAdd", '[')
+	m.later("schemaTagsToRemove", '[')
+	m.later("propagateSchemaTags", 't')
+	if m.err != nil {
+		return q, m.err
 	}
 	if q.Source.Type, err = schemas.ParseType(kind); err != nil {
 		return q, coded(42201, "%s", err)
@@ -78,64 +59,7 @@ func (x *exchange) registration() (registry.Registration, error) {
 	return q, nil
 }
 
-// typed checks a member's JSON type before it is looked at.
-func typed(then func(value) error, check func(value) error) func(value) error {
-	return func(v value) error {
-		if err := check(v); err != nil {
-			return err
-		}
-		return then(v)
-	}
-}
-
-func (v value) beObject() error {
-	if v.raw[0] != '{' && !v.null() {
-		return v.wrong("an object")
-	}
-	return nil
-}
-
-func (v value) beArray() error {
-	if v.raw[0] != '[' && !v.null() {
-		return v.wrong("an array")
-	}
-	return nil
-}
-
-func (v value) beBoolean() error {
-	_, err := v.boolean()
-	return err
-}
-
-// mostReferences bounds what one request makes us keep; how many a schema may
-// have is the domain's limit.
-const mostReferences = 20_000
-
-// references reads the list of SchemaReference; whether one is complete is the
-// domain's question.
-func (v value) references() ([]schemas.Reference, error) {
-	var list []schemas.Reference
-	err := v.each(mostReferences, func(v value) error {
-		if v.null() {
-			return v.wrong("an object")
-		}
-		var r schemas.Reference
-		err := v.object(map[string]func(value) error{
-			"name":    func(v value) (err error) { r.Name, err = v.text(); return err },
-			"subject": func(v value) (err error) { r.Subject, err = v.text(); return err },
-			"version": func(v value) error {
-				n, err := v.integer()
-				if n != nil {
-					r.Version = schemas.Version(*n)
-				}
-				return err
-			},
-		})
-		list = append(list, r)
-		return err
-	})
-	return list, err
-}
+var registrationMembers = []string{"schema", "schemaType", "references", "version", "id", "metadata", "ruleSet", "schemaTagsToAdd", "schemaTagsToRemove", "propagateSchemaTags"}
 
 // lookup answers POST /subjects/{subject}.
 func lookup(x *exchange) error {

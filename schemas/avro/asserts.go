@@ -9,34 +9,40 @@ import (
 )
 
 // assert checks that a value fits the reader's logical type, which reading alone
-// does not ask: a decimal has no more digits than its precision, a time of day
-// is within the day, a UUID is spelled as one.
+// does not ask.
 //
 // number is the value of an int or long, b that of bytes, fixed or string.
 func (w *walk) assert(n *node, start int, number int64, b []byte) bool {
 	if !w.o.Formats || w.skipping > 0 || n.reader.Kind != n.writer.Kind {
 		return true
 	}
-	fault := ""
-	switch logical := n.reader.Logical; logical.Name {
+	fault := logicalFault(n.reader, number, b)
+	return fault == "" || w.violate(schemas.Invalid, &n.reader.spot, start, "logical-type", fault)
+}
+
+// logicalFault says why a value does not fit the logical type of t; empty when
+// it does: a decimal has no more digits than its precision, a time of day is
+// within the day, a UUID is spelled as one.
+func logicalFault(t *Type, number int64, b []byte) string {
+	switch name := t.Logical.Name; name {
 	case "decimal":
-		if !fitsPrecision(b, logical.Precision) {
-			fault = fmt.Sprintf("the decimal has more than %d digits", logical.Precision)
+		if !fitsPrecision(b, t.Logical.Precision) {
+			return fmt.Sprintf("the decimal has more than %d digits", t.Logical.Precision)
 		}
 	case "uuid":
-		if n.reader.Kind == String && !isUUID(b) {
-			fault = quote(string(b)) + " is no UUID"
+		if t.Kind == String && !isUUID(b) {
+			return quote(string(b)) + " is no UUID"
 		}
 	case "time-millis", "time-micros":
 		day := int64(86_400_000)
-		if logical.Name == "time-micros" {
+		if name == "time-micros" {
 			day *= 1000
 		}
 		if number < 0 || number >= day {
-			fault = fmt.Sprintf("%d is no time of day in %s", number, logical.Name[len("time-"):])
+			return fmt.Sprintf("%d is no time of day in %s", number, name[len("time-"):])
 		}
 	}
-	return fault == "" || w.violate(schemas.Invalid, &n.reader.spot, start, "logical-type", fault)
+	return ""
 }
 
 // fitsPrecision tells whether the two's complement number in b, big endian, has

@@ -15,7 +15,7 @@ import (
 // JSONOf). Nothing is filled in and nothing is rounded: a missing field, an
 // unknown member, a fraction for an int and a union's value without its type's
 // name are violations, with pointers into text. Members of a record may stand in
-// any order.
+// any order. options.Formats asserts logical types, as in Reads.
 //
 // Source: Avro specification, JSON encoding.
 func (s *Schema) BinaryOf(text []byte, options schemas.ReadOptions) ([]byte, []schemas.Violation) {
@@ -238,6 +238,7 @@ func (e *encoder) scalar(t *Type, v *jsontext.Value) {
 			return
 		}
 		n, _ := strconv.ParseInt(v.Text, 10, bits) // fitsInteger has read it
+		e.assert(t, v, n, nil)
 		e.out = binary.AppendVarint(e.out, n)
 	case Float, Double:
 		e.float(t, v)
@@ -246,6 +247,7 @@ func (e *encoder) scalar(t *Type, v *jsontext.Value) {
 			e.wrong(t, v, quoteValue(v)+" is no string")
 			return
 		}
+		e.assert(t, v, 0, []byte(v.Text))
 		e.text(v.Text)
 	case Enum:
 		at := -1
@@ -273,8 +275,18 @@ func (e *encoder) scalar(t *Type, v *jsontext.Value) {
 			e.violate(t, v, schemas.Invalid, "fixed-size", fmt.Sprintf("%s has %d bytes, %s has %d", quoteValue(v), len(b), quote(t.Named.Full), t.Named.Size))
 			return
 		}
+		e.assert(t, v, 0, b)
 		e.out = append(e.out, b...)
 	default: // the other kinds need nothing here
+	}
+}
+
+func (e *encoder) assert(t *Type, v *jsontext.Value, number int64, b []byte) {
+	if !e.o.Formats || t.Logical.IsZero() {
+		return
+	}
+	if fault := logicalFault(t, number, b); fault != "" {
+		e.violate(t, v, schemas.Invalid, "logical-type", fault)
 	}
 }
 

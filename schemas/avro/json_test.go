@@ -121,3 +121,19 @@ func TestAvroJSONRefuses(t *testing.T) {
 		t.Errorf("three items in two steps are answered by %v", v)
 	}
 }
+
+func TestAvroJSONAssertsLogicalTypes(t *testing.T) {
+	t.Parallel()
+	s := mustParse(t, `{"type":"record","name":"P","fields":[
+		{"name":"a","type":["null",{"type":"bytes","logicalType":"decimal","precision":2}]},
+		{"name":"b","type":{"type":"int","logicalType":"time-millis"}},
+		{"name":"c","type":{"type":"string","logicalType":"uuid"}}]}`)
+	text := []byte(`{"a":{"bytes":"d"},"b":-1,"c":"x"}`)
+	if _, v := s.BinaryOf(text, schemas.ReadOptions{}); len(v) > 0 {
+		t.Errorf("without the option: %v", v)
+	}
+	_, v := s.BinaryOf(text, schemas.ReadOptions{Formats: true})
+	if len(v) != 3 || v[0].Payload != "/a/bytes" || v[1].Payload != "/b" || v[2].Payload != "/c" || v[0].Rule != "logical-type" {
+		t.Errorf("got %v", v)
+	}
+}

@@ -49,7 +49,6 @@ type judge struct {
 	// because holds, per direction and difference, the index of the change that
 	// explains it, or -1.
 	because [2][]int
-	rules   map[string]Rule
 }
 
 // differences of a direction.
@@ -60,16 +59,15 @@ func (j *judge) differences(d direction) []Difference {
 	return j.c.Forward
 }
 
-// rule finds a rule of the checker by a change's id.
-func (j *judge) rule(id string) (Rule, bool) {
-	if j.rules == nil {
-		j.rules = make(map[string]Rule, len(j.checker.Rules))
-		for _, r := range j.checker.Rules {
-			j.rules[r.ID] = r
+// rule finds the rule of a change. There are few rules, and most pairs have few
+// changes: an index would cost more than it saves.
+func (j *judge) rule(id string) (*Rule, bool) {
+	for i := range j.checker.Rules {
+		if j.checker.Rules[i].ID == id {
+			return &j.checker.Rules[i], true
 		}
 	}
-	r, ok := j.rules[id]
-	return r, ok
+	return nil, false
 }
 
 // whole is the outcome of the whole pair on the layers that count.
@@ -108,7 +106,7 @@ func (j *judge) open(cause error) string {
 	if cause != nil {
 		text += ": " + cause.Error()
 	}
-	f := j.finding(truthOpen, "", schemas.Place{}, schemas.Place{}, "", "")
+	f := j.finding(&truthOpen, "", schemas.Place{}, schemas.Place{}, "", "")
 	f.Severity, f.Message = Risk, text
 	f.Direction = directionOf(slices.Contains(names, "backward"), slices.Contains(names, "forward"))
 	j.c.Findings = append(j.c.Findings, f)
@@ -152,7 +150,7 @@ func (j *judge) findings() {
 	j.c.Findings = append(j.c.Findings, loose...)
 	for _, d := range directions {
 		if whole := j.whole(d); d.asked(j.q.Level) && whole.IsHard() && !blamed[d] {
-			f := j.finding(dataBreaks, "", schemas.Place{}, schemas.Place{}, "", "")
+			f := j.finding(&dataBreaks, "", schemas.Place{}, schemas.Place{}, "", "")
 			f.Direction, f.Severity = d.String(), Risk
 			f.Message = fmt.Sprintf("%s: %s", dataBreaks.Title, whole.Kind)
 			if j.q.VerdictPolicy.countsTruth() {
@@ -238,7 +236,7 @@ func within(p, q schemas.Place) bool {
 	return rest == "" || rest[0] == '/'
 }
 
-func (j *judge) finding(r Rule, path string, old, next schemas.Place, before, after string) Finding {
+func (j *judge) finding(r *Rule, path string, old, next schemas.Place, before, after string) Finding {
 	return Finding{
 		Rule: r.ID, Aliases: []string{}, Format: j.checker.Format, Subject: j.q.Subject, Path: path, Direction: "both",
 		Base: locate(labelOf(j.old), old, before), Head: locate(j.q.Label, next, after),
@@ -251,7 +249,7 @@ func (j *judge) finding(r Rule, path string, old, next schemas.Place, before, af
 func (j *judge) changed(c Change, types []string) Finding {
 	rule, ok := j.rule(c.Rule)
 	if !ok {
-		rule = Rule{ID: c.Rule}
+		rule = &Rule{ID: c.Rule}
 	}
 	f := j.finding(rule, c.Path, c.Old, c.New, c.Before, c.After)
 	if c.Text != "" {
@@ -290,7 +288,7 @@ func (j *judge) loose(d Difference, dir direction) Finding {
 	if dir == oldReadsNew {
 		old, next, reader, writer = d.Reader, d.Writer, "old", "new"
 	}
-	f := j.finding(Rule{ID: id}, d.Path, old, next, "", "")
+	f := j.finding(&Rule{ID: id}, d.Path, old, next, "", "")
 	f.Aliases, f.Direction, f.Severity = []string{d.Type}, dir.String(), Risk
 	f.Message = fmt.Sprintf("the %s schema cannot read what the %s one writes at %s: %s", reader, writer, d.Path, d.Type)
 	if d.Info != "" {
@@ -307,7 +305,7 @@ func (j *judge) loose(d Difference, dir direction) Finding {
 func formatFinding(q Question, old Old) Finding {
 	next, before := q.Next.Source().Type, old.Schema.Source().Type
 	j := judge{q: q, old: old, checker: Checker{Format: next}}
-	f := j.finding(formatChanged, "", schemas.Place{}, schemas.Place{}, string(before), string(next))
+	f := j.finding(&formatChanged, "", schemas.Place{}, schemas.Place{}, string(before), string(next))
 	f.Severity = SeverityBreaking
 	f.Message = fmt.Sprintf("the new schema is %s, the old one %s", next, before)
 	return f

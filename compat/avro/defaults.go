@@ -27,6 +27,9 @@ type recordValue struct {
 func (d *defaults) of(field *avro.Field) bool {
 	known, ok := d.usable[field]
 	if !ok {
+		if d.usable == nil {
+			d.usable, d.plain, d.full = map[*avro.Field]bool{}, map[recordValue]bool{}, map[recordValue]bool{}
+		}
 		known = d.fills(field.Type, field.Default)
 		d.usable[field] = known
 	}

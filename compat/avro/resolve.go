@@ -16,25 +16,28 @@ type resolution struct {
 	meter    *compat.Meter
 	pairs    *compat.Pairs[pair]
 	finite   *finite     // of the writer; nil where it does not matter that a type has no value
-	lax      *resolution // chooses branches: there any default counts as usable
+	twin     *resolution // see lax
+	isLax    bool
 	matches  map[pair]*matching
 	fields   map[*avro.Named]*fieldsByName
 	defaults defaults
 }
 
 func newResolution(meter *compat.Meter, writer *finite) *resolution {
-	s := bareResolution(meter)
-	s.finite, s.lax = writer, bareResolution(meter)
-	s.lax.lax = s.lax
-	return s
+	return &resolution{
+		meter: meter, pairs: compat.NewPairs[pair](meter), finite: writer,
+		matches: map[pair]*matching{}, fields: map[*avro.Named]*fieldsByName{}, defaults: defaults{meter: meter},
+	}
 }
 
-func bareResolution(meter *compat.Meter) *resolution {
-	return &resolution{
-		meter: meter, pairs: compat.NewPairs[pair](meter), matches: map[pair]*matching{},
-		fields:   map[*avro.Named]*fieldsByName{},
-		defaults: defaults{meter: meter, usable: map[*avro.Field]bool{}, plain: map[recordValue]bool{}, full: map[recordValue]bool{}},
+// lax is the twin that chooses among the branches of a union: to it any default
+// counts as usable, and every type as having a value.
+func (s *resolution) lax() *resolution {
+	if s.twin == nil {
+		s.twin = newResolution(s.meter, nil)
+		s.twin.isLax = true
 	}
+	return s.twin
 }
 
 // whole repeats the comparison of the roots until no guess is left in it.
@@ -152,9 +155,9 @@ func (s *resolution) namedBranch(r, w *avro.Type) compat.Outcome {
 	if len(list) == 1 {
 		return s.of(list[0], w)
 	}
-	if s != s.lax {
+	if !s.isLax {
 		for _, b := range list {
-			if s.lax.whole(b, w).Kind != compat.Refused {
+			if s.lax().whole(b, w).Kind != compat.Refused {
 				return s.of(b, w)
 			}
 		}
@@ -259,7 +262,7 @@ func (s *resolution) fieldsOf(n *avro.Named) *fieldsByName {
 // usable tells whether a field's default can be filled in; the lax twin takes
 // any.
 func (s *resolution) usable(field *avro.Field) bool {
-	if field.Default == nil || s == s.lax {
+	if field.Default == nil || s.isLax {
 		return field.Default != nil
 	}
 	return s.defaults.of(field)

@@ -261,11 +261,19 @@ func TestHandlerErrors(t *testing.T) {
 			}
 			return nil
 		}, "ack 1", nil, 2, nil},
-		{"until attempts are used up", rabbitmq.ConsumerOptions{}, func(int) error { return errTransient }, "ack 1", "attempts_exhausted", 6,
-			map[string]string{"dlqClass": "exhausted", "dlqAttempts": "6", "dlqError": "the database is busy", "dlqTrace": "*errors.errorString: the database is busy"}},
+		{
+			"until attempts are used up",
+			rabbitmq.ConsumerOptions{},
+			func(int) error { return errTransient }, "ack 1", "attempts_exhausted", 6,
+			map[string]string{"dlqClass": "exhausted", "dlqAttempts": "6", "dlqError": "the database is busy", "dlqTrace": "*errors.errorString: the database is busy"},
+		},
 		{"three attempts", rabbitmq.ConsumerOptions{Retry: rabbitmq.Policy{Attempts: 3}}, func(int) error { return errTransient }, "ack 1", "attempts_exhausted", 3, nil},
-		{"rejected", rabbitmq.ConsumerOptions{}, func(int) error { return rabbitmq.Reject(errors.New("no such customer")) }, "ack 1", "handler_rejected", 1,
-			map[string]string{"dlqClass": "permanent", "dlqError": "no such customer"}},
+		{
+			"rejected",
+			rabbitmq.ConsumerOptions{},
+			func(int) error { return rabbitmq.Reject(errors.New("no such customer")) }, "ack 1", "handler_rejected", 1,
+			map[string]string{"dlqClass": "permanent", "dlqError": "no such customer"},
+		},
 		{"wrapped rejection", rabbitmq.ConsumerOptions{}, func(int) error { return fmt.Errorf("bill: %w", rabbitmq.Reject(errTransient)) }, "ack 1", "handler_rejected", 1, nil},
 		{"panics once", rabbitmq.ConsumerOptions{}, func(a int) error {
 			if a == 1 {
@@ -273,8 +281,12 @@ func TestHandlerErrors(t *testing.T) {
 			}
 			return nil
 		}, "ack 1", nil, 2, nil},
-		{"panics again", rabbitmq.ConsumerOptions{}, func(int) error { panic("oops") }, "ack 1", "handler_panicked", 2,
-			map[string]string{"dlqError": "oops", "dlqTrace": "goroutine"}},
+		{
+			"panics again",
+			rabbitmq.ConsumerOptions{},
+			func(int) error { panic("oops") }, "ack 1", "handler_panicked", 2,
+			map[string]string{"dlqError": "oops", "dlqTrace": "goroutine"},
+		},
 		{"retry asked for later", rabbitmq.ConsumerOptions{}, func(a int) error {
 			if a == 1 {
 				return rabbitmq.Retry(errTransient, 40*time.Second)

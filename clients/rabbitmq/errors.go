@@ -12,19 +12,19 @@ import (
 type Fate uint8
 
 const (
-	// Unroutable: the broker confirmed it and no queue took it.
+	// Unroutable messages are lost: the broker confirmed it and no queue took it.
 	Unroutable Fate = iota + 1
-	// Refused: the broker closed the channel over it, as for an exchange that
-	// does not exist.
+	// Refused messages made the broker close the channel, as for an exchange that does
+	// not exist.
 	Refused
-	// TooLarge: its headers do not fit a frame; nothing was sent.
+	// TooLarge messages have headers that do not fit a frame; nothing was sent.
 	TooLarge
-	// Nacked: the broker could not take it. Publishing again may work.
+	// Nacked messages the broker could not take. Publishing again may work.
 	Nacked
-	// Unknown: no confirm came, so it may or may not be there. Publishing again
+	// Unknown messages had no confirm, so they may or may not be there. Publishing again
 	// with the same message id is right: a consumer tells duplicates by it.
 	Unknown
-	// Unsent: it never left this process.
+	// Unsent messages never left this process.
 	Unsent
 )
 

@@ -124,8 +124,8 @@ func TestErrorsWrapSentinels(t *testing.T) {
 				t.Fatalf("%v is no *sr.Error", err)
 			}
 			for _, s := range all {
-				if errors.Is(err, s) != (s == tt.want) {
-					t.Errorf("errors.Is(%v, %v) = %v", err, s, !(s == tt.want))
+				if want := errors.Is(s, tt.want); errors.Is(err, s) != want {
+					t.Errorf("errors.Is(%v, %v) is not %v", err, s, want)
 				}
 			}
 			if e.Status != tt.status || e.Code != tt.code {
@@ -261,7 +261,6 @@ func TestNextURL(t *testing.T) {
 		t.Errorf("a dead registry: %v", err)
 	}
 	// Nothing was sent to a dead address, so even a delete goes on to the next.
-	c, _ = client(t, sr.Options{URLs: []string{dead.URL, r.URL}})
 	r2 := serve(t, body(200, `1`))
 	c, _ = client(t, sr.Options{URLs: []string{dead.URL, r2.URL}})
 	if v, err := c.DeleteVersion(ctx, schemas.ParseSubject("a"), 1, false); err != nil || v != 1 {

@@ -99,8 +99,9 @@ func (f *failure) keeps() bool {
 	switch f.reason {
 	case IdentityConflict, SubjectMismatch, VersionUnsupported, VersionRetired:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 func (d *binder) bind(ctx context.Context) (*binding, *failure) {

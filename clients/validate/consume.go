@@ -119,8 +119,9 @@ func kindReason(k schemas.ViolationKind) Reason {
 		return PayloadTooLarge
 	case schemas.TooComplex:
 		return PayloadTooComplex
+	default:
+		return PayloadInvalid
 	}
-	return PayloadInvalid
 }
 
 // refuse turns a failure into an outcome, and gives an unknown name its grace.

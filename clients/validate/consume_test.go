@@ -56,25 +56,29 @@ func TestConsume(t *testing.T) {
 		check  func(o validate.Outcome) string // what is wrong with it
 		says   string                          // part of the error
 	}{
-		{name: "all headers", m: validate.Message{Headers: h1, Payload: good}, e: validate.Expect{Subject: orders}, want: validate.Accept,
+		{
+			name: "all headers", m: validate.Message{Headers: h1, Payload: good}, e: validate.Expect{Subject: orders}, want: validate.Accept,
 			check: func(o validate.Outcome) string {
 				if o.Subject.Name != "orders-value" || o.Version != 1 || o.ID != f.order1.ID || o.GUID != f.order1.GUID || o.Type != schemas.JSON || string(o.Payload) != string(good) || o.Writer == nil {
 					return fmt.Sprintf("%+v", o)
 				}
 				return ""
-			}},
+			},
+		},
 		{name: "no expectation", m: validate.Message{Headers: h1, Payload: good}, want: validate.Accept},
 		{name: "version as an integer", m: validate.Message{Headers: with(h1, "schemaVersion", int32(1)), Payload: good}, want: validate.Accept},
 		{name: "version as bytes", m: validate.Message{Headers: with(h1, "schemaVersion", []byte("1")), Payload: good}, want: validate.Accept},
 		{name: "version alone, subject expected", m: validate.Message{Headers: []validate.Header{{Name: "schemaVersion", Value: "1"}}, Payload: good}, e: validate.Expect{Subject: orders}, want: validate.Accept},
 		{name: "guid alone", m: validate.Message{Headers: []validate.Header{{Name: "schemaGuid", Value: f.order1.GUID.String()}}, Payload: good}, want: validate.Accept},
-		{name: "guid alone, subject expected", m: validate.Message{Headers: []validate.Header{{Name: "schemaGuid", Value: f.order1.GUID.String()}}, Payload: good}, e: validate.Expect{Subject: orders, Reads: validate.MustReads("1")}, want: validate.Accept,
+		{
+			name: "guid alone, subject expected", m: validate.Message{Headers: []validate.Header{{Name: "schemaGuid", Value: f.order1.GUID.String()}}, Payload: good}, e: validate.Expect{Subject: orders, Reads: validate.MustReads("1")}, want: validate.Accept,
 			check: func(o validate.Outcome) string {
 				if o.Version != 1 {
 					return fmt.Sprintf("version %d", o.Version)
 				}
 				return ""
-			}},
+			},
+		},
 		{name: "id alone", m: validate.Message{Headers: []validate.Header{{Name: "schemaId", Value: int64(f.order1.ID.Number)}}, Payload: good}, want: validate.Accept},
 		{name: "key headers are not the value's", m: validate.Message{Headers: []validate.Header{{Name: "keySchemaVersion", Value: "1"}, {Name: "keySchemaSubject", Value: "orders-value"}}, Payload: good}, want: validate.Reject, reason: validate.HeaderMissing},
 		{name: "a key by its own headers", m: validate.Message{Headers: []validate.Header{{Name: "keySchemaVersion", Value: "1"}, {Name: "keySchemaSubject", Value: "orders-value"}}, Payload: good, IsKey: true}, want: validate.Accept},

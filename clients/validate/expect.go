@@ -11,12 +11,12 @@ import (
 type Framing uint8
 
 const (
-	// Plain: the payload is data, and the identity stands in headers.
+	// Plain payloads are data; the identity stands in headers.
 	Plain Framing = iota
-	// Confluent: the payload begins with a prefix, unless the binary header of
+	// Confluent payloads begin with a prefix, unless the binary header of
 	// newer clients is there.
 	Confluent
-	// Detect: the payload may begin with a prefix. That is told safely for JSON
+	// Detect takes payloads with a prefix and without. That is told safely for JSON
 	// and Protobuf, whose data never begins with such bytes; for Avro only a
 	// prefix that agrees with an id or GUID in the headers is taken as one.
 	Detect

@@ -67,6 +67,7 @@ func (v *Validator) freshness(n name, a asking) (fresh, limit time.Duration) {
 			fresh = a.fresh
 		}
 		return fresh, max(v.options.MaxStale, fresh)
+	default:
 	}
 	return v.options.VersionFresh, -1
 }
@@ -198,10 +199,9 @@ func titleOf(s schemas.Source) string {
 
 // printOf is a source's own fingerprint, by which BySource answers are cached.
 func printOf(s schemas.Source) schemas.Fingerprint {
-	h := sha256.New()
-	fmt.Fprintf(h, "%q%q", s.Type, s.Text)
+	text := fmt.Appendf(nil, "%q%q", s.Type, s.Text)
 	for _, r := range s.References {
-		fmt.Fprintf(h, "%q%q%d", r.Name, r.Subject, r.Version)
+		text = fmt.Appendf(text, "%q%q%d", r.Name, r.Subject, r.Version)
 	}
-	return schemas.Fingerprint(h.Sum(nil))
+	return sha256.Sum256(text)
 }

@@ -25,8 +25,12 @@ func FuzzHeaders(f *testing.F) {
 	v, _ := open(f, shelf.shelf, validate.Options{})
 	orders := validate.Fixed("orders-value")
 	expects := []*validate.Expect{
-		{}, {Framing: validate.Confluent}, {Framing: validate.Detect, Subject: orders}, {Subject: validate.ByDestination(), Assume: 1},
-		{Subject: orders, Reads: validate.MustReads("1"), Reader: 2}, {Subject: validate.ByType(), Framing: validate.Detect},
+		{},
+		{Framing: validate.Confluent},
+		{Framing: validate.Detect, Subject: orders},
+		{Subject: validate.ByDestination(), Assume: 1},
+		{Subject: orders, Reads: validate.MustReads("1"), Reader: 2},
+		{Subject: validate.ByType(), Framing: validate.Detect},
 	}
 	pin := validate.Version(orders, 1)
 	f.Fuzz(func(t *testing.T, name1 string, value1 []byte, kind1 uint8, name2 string, value2 []byte, kind2 uint8, mode uint8, payload []byte) {

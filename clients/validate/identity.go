@@ -201,6 +201,7 @@ func (id *identity) take(s slot, h *Header, x *extra, key bool) *failure {
 			x.foreign = f
 		}
 		return nil
+	default:
 	}
 	text, ok, err := h.Text()
 	if err != nil {
@@ -335,13 +336,11 @@ func (x *extra) messageOf(id *identity, b *binding) (string, *failure) {
 	indexes := x.indexes
 	if x.isSplit {
 		indexes = x.payload
-	} else if indexes == nil || len(indexes) == 0 {
+	} else if len(indexes) == 0 {
 		return id.message, nil
 	}
-	path, rest, err := framing.Indexes(nil), indexes, error(nil)
-	if len(indexes) > 0 && indexes[0] == 0 {
-		path, rest = firstMessage, indexes[1:]
-	} else {
+	path, rest, err := firstMessage, indexes[min(1, len(indexes)):], error(nil)
+	if len(indexes) == 0 || indexes[0] != 0 {
 		path, rest, err = framing.SplitIndexes(indexes, nil)
 	}
 	if err != nil {

@@ -92,9 +92,7 @@ func (s *stamper) run(ctx context.Context) *Error {
 	if f != nil {
 		return f
 	}
-	for _, h := range stamps {
-		s.m.Headers = append(s.m.Headers, h)
-	}
+	s.m.Headers = append(s.m.Headers, stamps...)
 	if _, ok := s.m.header(framing.MessageID); !ok {
 		s.m.set(framing.MessageID, messageID)
 	}
@@ -233,7 +231,8 @@ func (s *stamper) stamps(id *identity) ([]Header, *Error) {
 			return nil, s.fail(IdentityConflict, fmt.Errorf("the header %s says %q already, and the pinned schema's is %q: remove it, or pin what it says", one.name, cut(one.there, 100), one.stamp))
 		}
 	}
-	if id.binary.Form != 0 && !(id.binary.Form == framing.ByGUID && id.binary.GUID == f.GUID || id.binary.Form == framing.ByID && id.binary.ID == f.ID.Number) {
+	agrees := id.binary == framing.Prefix{Form: framing.ByGUID, GUID: f.GUID} || id.binary == framing.Prefix{Form: framing.ByID, ID: f.ID.Number}
+	if id.binary.Form != 0 && !agrees {
 		return nil, s.fail(IdentityConflict, fmt.Errorf("the header %s says %s already, and the pinned schema is guid %s", names.binary, id.binary, guid))
 	}
 	if s.p.binary && id.binary.Form == 0 {

@@ -5,12 +5,12 @@ package validate
 type Verdict uint8
 
 const (
-	// Accept: the schema is known and supported, and the payload is valid.
+	// Accept says that the schema is known and supported, and the payload is valid.
 	Accept Verdict = iota + 1
-	// Reject: permanent for this consumer; trying again gives the same answer.
+	// Reject is permanent for this consumer: trying again gives the same answer.
 	// The message may go to the dead letter at once.
 	Reject
-	// Hold: the validator could not decide. It says nothing about the message,
+	// Hold says that the validator could not decide. It says nothing about the message,
 	// which must never go to a dead letter for it.
 	Hold
 )

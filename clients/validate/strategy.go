@@ -106,8 +106,9 @@ func (s Strategy) subject(m *Message, destination, record string) (schemas.Subje
 			}
 		}
 		return schemas.Subject{}, fmt.Errorf("name the subject by routing key: no route matches %q", m.RoutingKey)
+	default:
+		return schemas.Subject{}, errors.New("name the subject: no strategy is set")
 	}
-	return schemas.Subject{}, errors.New("name the subject: no strategy is set")
 }
 
 // matches compares a routing key with a topic pattern. It runs in time
@@ -148,6 +149,7 @@ func (s Strategy) String() string {
 		return "by destination and type"
 	case byRoutingKey:
 		return "by routing key"
+	default:
+		return "any subject"
 	}
-	return "any subject"
 }

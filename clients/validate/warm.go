@@ -64,6 +64,7 @@ func (s Strategy) known(destination string) []schemas.Subject {
 			out = append(out, schemas.ParseSubject(r.Subject))
 		}
 		return out
+	default:
 	}
 	return nil
 }
@@ -97,8 +98,8 @@ func (v *Validator) warm(ctx context.Context, e *Expect, s schemas.Subject) erro
 		}
 	}
 	for n := latest.found.Version; n > 0 && latest.found.Version-n < mostWarmed; n-- {
-		if e.Reads.Has(n) && !e.Reads.IsAll() {
-			need[n] = need[n]
+		if _, bound := need[n]; !bound && e.Reads.Has(n) && !e.Reads.IsAll() {
+			need[n] = false
 		}
 	}
 	var errs []error

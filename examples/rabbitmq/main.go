@@ -48,6 +48,7 @@ func main() {
 // run plays the whole story. name is the exchange, and the stem of the queues
 // and of the subject.
 func run(ctx context.Context, out io.Writer, registry, broker, name string) error {
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
 	client, err := sr.New(sr.Options{URLs: []string{registry}})
 	if err != nil {
 		return err
@@ -60,7 +61,7 @@ func run(ctx context.Context, out io.Writer, registry, broker, name string) erro
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "registered %s version %s\n", found.Subject, found.Version)
+		say("registered %s version %s\n", found.Subject, found.Version)
 	}
 
 	connector := rabbitmq.Connect(broker, amqp.Config{})
@@ -73,17 +74,17 @@ func run(ctx context.Context, out io.Writer, registry, broker, name string) erro
 
 	validator := validate.New(client, avro.Format, jsonschema.Format, protobuf.Format)
 	defer validator.Close()
-	if err := produce(ctx, out, connector, validator, ch, name); err != nil {
+	if err := produce(ctx, say, connector, validator, ch, name); err != nil {
 		return err
 	}
-	if err := consume(ctx, out, connector, validator, name); err != nil {
+	if err := consume(ctx, say, connector, validator, name); err != nil {
 		return err
 	}
 	dead, ok, err := ch.Get(name+".dead", true)
 	if err != nil || !ok {
 		return fmt.Errorf("look into the dead letter: there is a message: %v: %w", ok, err)
 	}
-	fmt.Fprintf(out, "set aside %s: %v, %v\n", dead.MessageId, dead.Headers[validate.DLQReason], dead.Headers[validate.DLQDetail])
+	say("set aside %s: %v, %v\n", dead.MessageId, dead.Headers[validate.DLQReason], dead.Headers[validate.DLQDetail])
 	return nil
 }
 
@@ -109,7 +110,7 @@ func declare(ctx context.Context, connector *rabbitmq.Connector, name string) (*
 
 // produce publishes an order of each version, is refused an invalid one, and
 // plays a producer that validates nothing.
-func produce(ctx context.Context, out io.Writer, connector *rabbitmq.Connector, v *validate.Validator, ch *amqp.Channel, name string) error {
+func produce(ctx context.Context, say func(string, ...any), connector *rabbitmq.Connector, v *validate.Validator, ch *amqp.Channel, name string) error {
 	publish := func(version schemas.Version, id, body string) error {
 		producer := rabbitmq.NewProducer(connector.Open, v, validate.Version(validate.ByDestination(), version), rabbitmq.ProducerOptions{})
 		defer producer.Close(ctx) //nolint:errcheck // the publish was waited for
@@ -126,7 +127,7 @@ func produce(ctx context.Context, out io.Writer, connector *rabbitmq.Connector, 
 	if !errors.As(err, &refused) {
 		return fmt.Errorf("an invalid order was not refused: %w", err)
 	}
-	fmt.Fprintf(out, "refused third before it was sent: %s at %s\n", refused.Reason, refused.Violations[0].Payload)
+	say("refused third before it was sent: %s at %s\n", refused.Reason, refused.Violations[0].Payload)
 
 	// Somebody who does not use the validator sends one anyway.
 	return ch.PublishWithContext(ctx, name, "order.placed", true, false, amqp.Publishing{
@@ -135,7 +136,7 @@ func produce(ctx context.Context, out io.Writer, connector *rabbitmq.Connector, 
 }
 
 // consume handles what there is: two orders, and one that is set aside.
-func consume(ctx context.Context, out io.Writer, connector *rabbitmq.Connector, v *validate.Validator, name string) error {
+func consume(ctx context.Context, say func(string, ...any), connector *rabbitmq.Connector, v *validate.Validator, name string) error {
 	expect := &validate.Expect{Subject: validate.ByDestination(), Reads: validate.MustReads("1..2")}
 	if err := v.Warm(ctx, expect, name); err != nil {
 		return err
@@ -144,7 +145,7 @@ func consume(ctx context.Context, out io.Writer, connector *rabbitmq.Connector, 
 	defer done()
 	left := 3
 	handle := func(_ context.Context, d *rabbitmq.Delivery) error {
-		fmt.Fprintf(out, "handled %s of version %s: %s\n", d.Message.MessageId, d.Version, d.Payload)
+		say("handled %s of version %s: %s\n", d.Message.MessageId, d.Version, d.Payload)
 		return nil
 	}
 	consumer, err := rabbitmq.NewConsumer(connector.Open, v, expect, handle, rabbitmq.ConsumerOptions{

@@ -27,7 +27,7 @@ func clean(t *testing.T, broker, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close() //nolint:errcheck // it is done
+	defer conn.Close()
 	ch, err := conn.Channel()
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer reg.Close() //nolint:errcheck // it lives in memory
+	defer reg.Close()
 	server := httptest.NewServer(api.New(reg, api.Options{}))
 	defer server.Close()
 

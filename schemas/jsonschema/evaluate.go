@@ -290,13 +290,6 @@ func (e *evaluation) holds(k Kinds, v int32) bool {
 	}
 }
 
-func isInteger(text string) bool {
-	if !strings.ContainsAny(text, ".eE") {
-		return true
-	}
-	return ParseNumber(text).IsInteger()
-}
-
 func (e *evaluation) kindText(v int32) string {
 	return kindWords(e.tokens[v].kind, e.text[e.tokens[v].start:e.tokens[v].end])
 }
@@ -348,24 +341,24 @@ func (e *evaluation) number(n *Node, v int32) bool {
 	if !e.spend(1 + len(text)/16) {
 		return false
 	}
-	x, ok := ParseNumber(text), true
-	if n.Minimum != nil && x.Compare(*n.Minimum) < 0 {
+	x, ok := operand{text: text, small: parseSmall(text)}, true
+	if n.Minimum != nil && x.compare(n.Minimum) < 0 {
 		ok = e.fail(n, "minimum", v, "the number is below %s", n.Minimum.Text)
 	}
-	if n.Maximum != nil && x.Compare(*n.Maximum) > 0 {
+	if n.Maximum != nil && x.compare(n.Maximum) > 0 {
 		ok = e.fail(n, "maximum", v, "the number is above %s", n.Maximum.Text)
 	}
-	if n.ExclusiveMinimum != nil && x.Compare(*n.ExclusiveMinimum) <= 0 {
+	if n.ExclusiveMinimum != nil && x.compare(n.ExclusiveMinimum) <= 0 {
 		ok = e.fail(n, "exclusiveMinimum", v, "the number is not above %s", n.ExclusiveMinimum.Text)
 	}
-	if n.ExclusiveMaximum != nil && x.Compare(*n.ExclusiveMaximum) >= 0 {
+	if n.ExclusiveMaximum != nil && x.compare(n.ExclusiveMaximum) >= 0 {
 		ok = e.fail(n, "exclusiveMaximum", v, "the number is not below %s", n.ExclusiveMaximum.Text)
 	}
 	if n.MultipleOf != nil {
 		if !e.spend((len(text) + len(n.MultipleOf.Text)) / 4) {
 			return false
 		}
-		if !x.IsMultipleOf(*n.MultipleOf) {
+		if !x.isMultipleOf(n.MultipleOf) {
 			ok = e.fail(n, "multipleOf", v, "the number is no multiple of %s", n.MultipleOf.Text)
 		}
 	}

@@ -157,6 +157,7 @@ func (l *loader) number(n *Node, keyword string) *Number {
 		return nil
 	}
 	x := ParseNumber(v.Text)
+	x.small = parseSmall(v.Text)
 	return &x
 }
 

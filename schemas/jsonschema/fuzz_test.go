@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/jsontext"
 )
 
 var seeds = []string{
@@ -70,6 +71,7 @@ func FuzzReads(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s, `{"a":[1,2.50,"x",{"b":null}]}`)
 		f.Add(s, `[[[]],"é",1e400]`)
+		f.Add(s, `{"a\u00e9":"\ud83d\ude00\n","b":-0.5E-7,"c":[true,false,null]} `)
 	}
 	f.Fuzz(func(t *testing.T, schema, payload string) {
 		s, err := parse(schema)
@@ -79,6 +81,10 @@ func FuzzReads(f *testing.F) {
 		p := schemas.Payload{Bytes: []byte(payload)}
 		first := s.Reads(s, p, schemas.ReadOptions{Formats: true})
 		second := s.Reads(s, p, schemas.ReadOptions{Formats: true})
+		_, err = jsontext.Parse(payload, jsontext.Options{Depth: 128, Digits: 1_000, Exponent: 400, Strict: true})
+		if refused := !first.OK() && (first.Violations[0].Kind == schemas.Unreadable || first.Violations[0].Kind == schemas.TooLarge); refused != (err != nil) {
+			t.Fatalf("%q: the tape says %v, the tree %v", payload, first.Violations, err)
+		}
 		if first.OK() != second.OK() || len(first.Violations) != len(second.Violations) {
 			t.Fatalf("two readings differ: %v, %v", first.Violations, second.Violations)
 		}

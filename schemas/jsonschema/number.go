@@ -13,6 +13,8 @@ type Number struct {
 	Negative bool
 	Digits   string
 	Exponent int
+
+	small small // the same value, where it is one; set for a schema's numbers
 }
 
 // ParseNumber reads the text of a JSON number; the caller has checked its

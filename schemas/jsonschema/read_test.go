@@ -168,6 +168,26 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%s is a multiple of %s: want %v", c.n, c.step, c.want)
 		}
 	}
+	// The quick way and the exact one agree.
+	for _, c := range []struct {
+		schema, good, bad string
+	}{
+		{`{"minimum":0.1}`, `0.10`, `0.09999999999999999999`},
+		{`{"maximum":123456789012345678}`, `123456789012345678.0`, `123456789012345678.1`},
+		{`{"exclusiveMinimum":-1e2}`, `-99.999999999999999999`, `-100`},
+		{`{"multipleOf":0.000000000000000001}`, `123.000000000000000001`, `0.0000000000000000001`},
+		{`{"multipleOf":0.01}`, `-10.10`, `10.101`},
+		{`{"type":"integer"}`, `-120.00e-1`, `1.05`},
+		{`{"type":"integer"}`, `1.50e1`, `1.50`},
+	} {
+		s := mustParse(t, c.schema)
+		if got := read(s, c.good); !got.OK() {
+			t.Errorf("%s: %s: %v", c.schema, c.good, got.Violations)
+		}
+		if got := read(s, c.bad); got.OK() {
+			t.Errorf("%s: %s is read", c.schema, c.bad)
+		}
+	}
 	for text, want := range map[string]bool{"1": true, "1.0": true, "1e0": true, "10e-1": true, "1.5": false, "1e-1": false, "0.0": true, "-0": true, "1.5e1": true} {
 		if got := jsonschema.ParseNumber(text).IsInteger(); got != want {
 			t.Errorf("%s is an integer: want %v", text, want)

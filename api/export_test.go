@@ -21,6 +21,9 @@ var ErrorShape = errorShape
 // Document is the OpenAPI document of the list of routes.
 func Document() []byte { return document("", "") }
 
+// Reference is docs/http.md.
+func Reference() []byte { return reference() }
+
 // CacheBytes is what the ready answers of the young half weigh.
 func (s *Server) CacheBytes() (used, half, entries int) {
 	s.cache.mu.RLock()

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-//go:generate go test -run ^TestDocument$ -count=1 . -update
+//go:generate go test -run ^Test(Document|Reference)$ -count=1 . -update
 
 // document is the OpenAPI description of the list of routes, as indented JSON
 // that ends in a line feed. Its order is that of the list.

@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -11,6 +12,35 @@ import (
 )
 
 const documentPath = "../docs/openapi.json"
+
+// docs/http.md is what the list of routes says to people.
+func TestReference(t *testing.T) {
+	t.Parallel()
+	const path = "../docs/http.md"
+	got := api.Reference()
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil { //nolint:gosec // a document of the repository
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(want, got) {
+		t.Errorf("%s is not what the routes say: run go generate ./api", path)
+	}
+	for _, r := range api.Routes() {
+		if n := strings.Count(string(got), "| `"+r.Method+" "+r.Path+"` |"); n != 1 {
+			t.Errorf("%s has %s %s %d times", path, r.Method, r.Path, n)
+		}
+	}
+	for code := range api.Meanings() {
+		if !strings.Contains(string(got), fmt.Sprintf("\n| %d |", code)) {
+			t.Errorf("%s lacks the code %d", path, code)
+		}
+	}
+}
 
 // docs/openapi.json is what the list of routes says; go generate writes it.
 func TestDocument(t *testing.T) {

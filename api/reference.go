@@ -1,0 +1,92 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// reference is docs/http.md: the list of routes and the table of errors, for
+// people.
+func reference() []byte {
+	var b strings.Builder
+	b.WriteString(`# HTTP
+
+<!-- Made from the list of routes by go generate ./api; change that, not this. -->
+
+Cartório speaks the REST contract of the Confluent Schema Registry (` + Imitated + `), so its clients work unchanged. The same list describes it to machines: [openapi.json](openapi.json), also at ` + "`/openapi.json`" + `.
+
+- **Bodies** are JSON. A request may say ` + "`" + vendorV1 + "`, `" + vendor + "`, `" + plainJSON + "` or `" + octets + "`" + `, or nothing; the answer is the first three of these that ` + "`Accept`" + ` likes best.
+- **Success** is 200 with a body; only deleting a context answers 204. **Failure** is ` + "`{\"error_code\": …, \"message\": …}`" + `, whatever failed; the first three digits of the code are the status.
+- **Paths**: percent-encode subjects (` + "`a%2Fb`" + ` is one subject); a trailing slash and repeated slashes mean nothing. HEAD and OPTIONS work everywhere.
+- **Query**: ` + "`true`" + ` in any letter case is true, everything else is false; unknown parameters are ignored; a number that is none answers 404.
+- **Contexts**: every path also exists under ` + "`/contexts/{context}/`" + `. Only the default context (` + "`.`" + `) is supported so far: reads of others find nothing, writes to them answer 42208.
+- **Not supported yet**, and refused by name rather than ignored: metadata, rule sets and tags (42210), aliases and compatibility groups (42210), imports and ids in requests (42205), ` + "`format=`" + ` and ` + "`fetchMaxId`" + ` (42205). ` + "`null`" + ` and empty values pass.
+- **Caching**: answers by id, by GUID and of schema texts carry an ` + "`ETag`" + `. Nothing may be stored by caches but the text of a GUID under ` + "`/api/v1`" + `, which may be kept for ever.
+- ` + "`X-Request-ID`" + ` is sent back, or made. ` + "`" + risksHeader + "`" + ` counts, on compatibility answers, what may hurt data though the verdict lets it pass.
+
+## Endpoints
+
+`)
+	group := ""
+	for i, r := range routes {
+		if name := groupOf(r.Path); name != group {
+			if i > 0 {
+				b.WriteString("\n")
+			}
+			group = name
+			fmt.Fprintf(&b, "### %s\n\n| request | what it does | query | may fail with |\n|---|---|---|---|\n", group)
+		}
+		var query, codes []string
+		for _, q := range r.Query {
+			query = append(query, "`"+q.Name+"`")
+		}
+		for _, code := range r.Errors {
+			codes = append(codes, fmt.Sprint(code))
+		}
+		fmt.Fprintf(&b, "| `%s %s` | %s | %s | %s |\n", r.Method, r.Path, r.Doc, strings.Join(query, " "), strings.Join(codes, " "))
+	}
+	b.WriteString("\nWhat a parameter means stands in openapi.json. Beside the codes named, any route may answer ")
+	for i, code := range everywhere {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, code)
+	}
+	b.WriteString(" and 405.\n\n## Error codes\n\n| code | status | meaning |\n|---|---|---|\n")
+	codes := make([]int, 0, len(meanings))
+	for code := range meanings {
+		codes = append(codes, code)
+	}
+	slices.SortFunc(codes, func(a, b int) int {
+		if status(a) != status(b) {
+			return status(a) - status(b)
+		}
+		return a - b
+	})
+	for _, code := range codes {
+		fmt.Fprintf(&b, "| %d | %d | %s |\n", code, status(code), meanings[code])
+	}
+	return []byte(b.String())
+}
+
+func groupOf(path string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	switch first {
+	case "schemas":
+		return "Schemas"
+	case "subjects":
+		return "Subjects and versions"
+	case "compatibility":
+		return "Compatibility"
+	case "config":
+		return "Config"
+	case "mode":
+		return "Mode"
+	case "contexts":
+		return "Contexts"
+	case "api", "healthz", "readyz", "openapi.json":
+		return "Cartório's own"
+	}
+	return "Server"
+}

@@ -196,7 +196,11 @@ func (p *parser) value(depth int) (*Value, error) {
 		return &Value{Kind: Null, Start: start, End: p.at}, nil
 	}
 	r, _ := utf8.DecodeRuneInString(p.text[p.at:])
-	return nil, p.fail(p.at, fmt.Sprintf("%q where a JSON value is expected", r), "")
+	detail := ""
+	if r == '\uFEFF' {
+		detail = "the file begins with a byte order mark: save it as UTF-8 without one"
+	}
+	return nil, p.fail(p.at, fmt.Sprintf("%q where a JSON value is expected", r), detail)
 }
 
 func (p *parser) word(w string) bool {

@@ -51,6 +51,7 @@ func TestParseRefuses(t *testing.T) {
 		{`1e`, "1:1", "number"},
 		{`nul`, "1:1", "value"},
 		{`nullx`, "1:1", "value"},
+		{"\uFEFF{}", "1:1", "byte order mark"},
 		{`NaN`, "1:1", "value"},
 		{`"a`, "1:1", "not closed"},
 		{"\"a\nb\"", "1:3", "control"},

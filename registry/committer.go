@@ -310,8 +310,8 @@ func (r *Registry) persist(b *batch) error {
 	if len(b.events) == 0 {
 		return nil
 	}
-	if r.broken != nil {
-		return r.broken
+	if err := r.Err(); err != nil {
+		return err
 	}
 	after := r.state.revision
 	end, err := r.journal.Append(r.life, after, Batch{Events: b.events, Texts: b.texts, Erase: b.erase})
@@ -344,8 +344,8 @@ func (r *Registry) persist(b *batch) error {
 
 // read applies what the journal has beyond the state.
 func (r *Registry) read() error {
-	if r.broken != nil {
-		return r.broken
+	if err := r.Err(); err != nil {
+		return err
 	}
 	var fold error
 	err := r.journal.Read(r.life, r.state.revision, func(record Record) error {
@@ -369,9 +369,18 @@ func (r *Registry) read() error {
 // fail stops all writing: the state does not follow its journal any more, and
 // only reading it anew can mend that. Only the committer calls it.
 func (r *Registry) fail(err error) error {
-	r.broken = &Error{Code: CodeStore, Text: "the registry has stopped writing: restart it", Err: err}
+	r.broken.Store(&Error{Code: CodeStore, Text: "the registry has stopped writing: restart it", Err: err})
 	r.log.Error("the state does not follow the journal", "error", err)
-	return r.broken
+	return r.Err()
+}
+
+// Err says why the registry has stopped writing for good; nil when it has not.
+// It still answers what it knows.
+func (r *Registry) Err() error {
+	if e := r.broken.Load(); e != nil {
+		return e
+	}
+	return nil
 }
 
 func storeError(what string, err error) error {

@@ -183,20 +183,19 @@ func (r *Registry) Lookup(ctx context.Context, q Registration, deleted bool) (St
 		shows = WithDeleted
 	}
 	known := func() (places []schemas.Subject, err error) {
-		return answer(ctx, r, func(s *State) ([]schemas.Subject, error) {
-			var found []schemas.Subject
-			for _, at := range s.elsewhere(q.Subject) {
-				if s.subject(at).has(shows) {
-					found = append(found, at)
-				}
+		r.mu.RLock()
+		defer r.mu.RUnlock()
+		for _, at := range r.state.elsewhere(q.Subject) {
+			if r.state.subject(at).has(shows) {
+				places = append(places, at)
 			}
-			if len(found) == 0 {
-				return nil, subjectUnknown(q.Subject)
-			}
-			return found, nil
-		})
+		}
+		if len(places) == 0 {
+			return nil, subjectUnknown(q.Subject)
+		}
+		return places, nil
 	}
-	for again := false; ; again = true {
+	try := func() (Stored, error) {
 		places, err := known()
 		if err != nil {
 			return Stored{}, err
@@ -204,18 +203,20 @@ func (r *Registry) Lookup(ctx context.Context, q Registration, deleted bool) (St
 		for _, at := range places {
 			here := q
 			here.Subject = at
-			found, err := r.lookup(ctx, here, shows)
-			if err != nil || found != nil {
+			if found, err := r.lookup(ctx, here, shows); err != nil || found != nil {
 				return orZero(found), err
 			}
 		}
-		if again || !r.shared {
-			return Stored{}, schemaUnknown("")
-		}
-		if err := r.catchUp(ctx); err != nil {
-			return Stored{}, err
-		}
+		return Stored{}, schemaUnknown("")
 	}
+	found, err := try()
+	if err == nil || !r.shared {
+		return found, err
+	}
+	if err := r.catchUp(ctx); err != nil {
+		return Stored{}, err
+	}
+	return try()
 }
 
 func orZero[T any](p *T) (v T) {

@@ -41,8 +41,11 @@ func TestNodes(t *testing.T) {
 				referencedby t 1 => []
 				register u "U" ref=A:s:2 => id 3 v1 new
 				delete s 1 => 1
+				register common "C a" => id 4 v1 new
 			`)
 			play(t, b, `
+				lookup s "W" ref=C:common:1 => 40403
+				check w "W" ref=C:common:1 => compatible
 				delete s => 42206
 				referencedby s 2 => [3]
 				register s "A x" => id 1 v3 new
@@ -150,6 +153,9 @@ func TestOpenRefusesWhatItCannotRead(t *testing.T) {
 			// A registry that follows the journal stops writing, and says so.
 			if got := do(t.Context(), r, `register s "B"`); got != "50001" {
 				t.Errorf("a registry that cannot follow answers %s", got)
+			}
+			if r.Err() == nil {
+				t.Error("a registry that cannot follow says it is well")
 			}
 			if got := do(t.Context(), r, `get s 1`); got != "id 1 v1" {
 				t.Errorf("reading what it knows answers %s", got)
@@ -383,4 +389,39 @@ func TestWritesEndWithTheirContext(t *testing.T) {
 		t.Errorf("registering in a context that has ended: %v", err)
 	}
 	play(t, r, `versions s => 40401`)
+}
+
+// overtaken is a journal in which others are always faster, for a while: each
+// append is preceded by one of theirs that the decision depends on.
+type overtaken struct {
+	node
+	left int
+}
+
+func (o *overtaken) Append(ctx context.Context, after registry.Revision, b registry.Batch) (registry.Revision, error) {
+	if o.left > 0 {
+		o.left--
+		e := registry.Event{Kind: registry.KindModeSet, Body: []byte(`{"v":1,"context":".","subject":"x","after":"READWRITE"}`)}
+		if _, err := o.node.Append(ctx, after, registry.Batch{Events: []registry.Event{e}}); err != nil {
+			return 0, err
+		}
+	}
+	return o.node.Append(ctx, after, b)
+}
+
+func TestOthersAreAlwaysFaster(t *testing.T) {
+	t.Parallel()
+	j := &overtaken{node: node{newShared()}}
+	r := openOn(t, j)
+	j.left = 20
+	play(t, r, `register s "A x" => id 1 v1 new`)
+	if j.left != 0 {
+		t.Errorf("it won with %d races to go", j.left)
+	}
+	j.left = 20
+	play(t, r, `
+		config s level=FULL => {level=FULL}
+		delete s => [1]
+		register s "A x" => id 1 v2 new
+	`)
 }

@@ -41,14 +41,28 @@ func (q Registration) supported() error {
 
 func (q Registration) hasID() bool { return q.ID != nil && *q.ID >= 0 }
 
-// settles tells whether a version that is there already answers q.
+// settle answers the version that q asks for, given that found has its content:
+// found itself, or with an id and a number the live version of that number if it
+// is the same schema. It is nil when q asks for something else.
 //
 // Source: REST contract 5.4, step 2.
-func (q Registration) settles(found *Stored) bool {
-	if q.hasID() && *q.ID != found.ID.Number {
-		return false
+func (r *Registry) settle(q Registration, found *Stored) *Stored {
+	switch {
+	case found == nil || q.hasID() && *q.ID != found.ID.Number:
+		return nil
+	case q.Version == 0 || q.Version == schemas.Latest, q.hasID() && q.Version == found.Version:
+		return found
+	case !q.hasID():
+		return nil
 	}
-	return q.Version == 0 || q.Version == schemas.Latest || q.hasID() && q.Version == found.Version
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	u := r.state.subject(q.Subject)
+	if v := u.find(q.Version); v != nil && v.live() && v.entry.id == found.ID.Number && v.entry.guid == found.GUID {
+		other := r.state.stored(u, v)
+		return &other
+	}
+	return nil
 }
 
 // Register stores a version, or answers the one that is already there. Once it
@@ -68,7 +82,9 @@ func (r *Registry) Register(ctx context.Context, q Registration) (Stored, error)
 		return Stored{}, err
 	}
 	// Most registrations are of what is there: they wait for nobody.
-	if found, _, err := r.settled(ctx, q, r.view(q), false); found != nil || err != nil {
+	// What cannot be is judged again where others write too: this node may not
+	// have read yet what it refers to.
+	if found, _, err := r.settled(ctx, q, r.view(q), false); found != nil || err != nil && !r.shared {
 		return orZero(found), err
 	}
 	done, err := r.turns.take(ctx, q.Subject)
@@ -80,8 +96,7 @@ func (r *Registry) Register(ctx context.Context, q Registration) (Stored, error)
 	var stamp func() time.Time
 	err = r.write(ctx, func() (*decision, error) {
 		stamp = nil
-		d, err := r.register(ctx, q, &told, &stamp)
-		return d, err
+		return r.register(ctx, q, &told, &stamp)
 	})
 	if err != nil {
 		return Stored{}, err
@@ -186,10 +201,10 @@ func (r *Registry) settled(ctx context.Context, q Registration, v *view, thoroug
 	if found == nil && thorough {
 		found, err = r.findEquivalent(ctx, q.Subject, f, q.Metadata, q.RuleSet, LiveOnly, latestOnly)
 	}
-	if err != nil || found == nil || !q.settles(found) {
+	if err != nil {
 		return nil, try, err
 	}
-	return found, try, nil
+	return r.settle(q, found), try, nil
 }
 
 // firstOf prefers what the strict reading said: it names more.

@@ -68,7 +68,7 @@ type Registry struct {
 	committed chan struct{} // closed when the committer has ended
 
 	// The committer's own.
-	broken error
+	broken atomic.Pointer[Error]
 	every  int      // events between two snapshots; 0 takes none
 	taken  Revision // the newest snapshot's
 	saving sync.Mutex
@@ -194,7 +194,7 @@ func (r *Registry) Close() error {
 	close(r.proposals)
 	r.gate.Unlock()
 	<-r.committed
-	if r.every > 0 && r.broken == nil && int(r.state.revision-r.taken) >= r.every/10 {
+	if r.every > 0 && r.Err() == nil && int(r.state.revision-r.taken) >= r.every/10 {
 		r.snapshot()
 	}
 	r.saved.Wait()
@@ -206,7 +206,7 @@ func (r *Registry) Close() error {
 // snapshotIfDue keeps a snapshot when enough has happened since the last: more
 // in a large registry, whose snapshots are dear.
 func (r *Registry) snapshotIfDue() {
-	if r.every > 0 && r.broken == nil && int(r.state.revision-r.taken) >= max(r.every, r.state.versions/2) {
+	if r.every > 0 && r.Err() == nil && int(r.state.revision-r.taken) >= max(r.every, r.state.versions/2) {
 		r.snapshot()
 	}
 }

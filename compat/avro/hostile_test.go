@@ -66,8 +66,8 @@ func TestHostilePairs(t *testing.T) {
 		{"doubling records", doubling(60, "int"), doubling(60, "string")},
 		{"a chain of records", chained(40, "int"), chained(40, "string")},
 		{
-			"a union of other records", `[` + many(3_000, func(i int) string { return fmt.Sprintf(`{"type":"record","name":"A%d","fields":[]}`, i) }) + `]`,
-			`[` + many(3_000, func(i int) string { return fmt.Sprintf(`{"type":"record","name":"B%d","fields":[]}`, i) }) + `]`,
+			"a union of other records", `[` + many(1_500, func(i int) string { return fmt.Sprintf(`{"type":"record","name":"A%d","fields":[]}`, i) }) + `]`,
+			`[` + many(1_500, func(i int) string { return fmt.Sprintf(`{"type":"record","name":"B%d","fields":[]}`, i) }) + `]`,
 		},
 		{
 			"a union of records in other namespaces", `[` + many(3_000, func(i int) string {

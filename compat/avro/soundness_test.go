@@ -90,14 +90,7 @@ func (w *writer) write(t *avro.Type) {
 // must show a witness, nothing may stay open, and every law holds. CARTORIO_PAIRS sets how many.
 func TestTruthAgainstReader(t *testing.T) {
 	t.Parallel()
-	pairs := 400
-	if text := os.Getenv("CARTORIO_PAIRS"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pairs = n
-	}
+	pairs := pairsToTry(t)
 	seed := rand.Uint64()
 	count, rules := map[compat.Answer]int{}, map[string]int{}
 	payloads, soft := 0, 0
@@ -166,6 +159,20 @@ func TestTruthAgainstReader(t *testing.T) {
 	if count[compat.Safe] == 0 || count[compat.Breaks] == 0 || payloads == 0 {
 		t.Errorf("nothing was tested: %v, %d payloads", count, payloads)
 	}
+}
+
+// pairsToTry is 400, or what CARTORIO_PAIRS says.
+func pairsToTry(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("CARTORIO_PAIRS")
+	if text == "" {
+		return 400
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func parse(t testing.TB, text string) *avro.Schema {

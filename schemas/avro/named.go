@@ -75,7 +75,7 @@ func (p *parser) parseField(f *Field, v *jsontext.Value, namespace string) bool 
 	} else {
 		f.Name = name.Text
 		at := f.of("name", name)
-		ok = p.checkName(&at, "field", f.Name, "")
+		ok = p.checkName(&at, "field", f.Name)
 	}
 	if doc := v.Get("doc"); doc != nil && doc.Kind == jsontext.String {
 		f.Doc, f.HasDoc = doc.Text, true
@@ -167,7 +167,7 @@ func (p *parser) parseEnum(t *Type, v *jsontext.Value, enclosing string) *Type {
 		case item.Kind != jsontext.String:
 			p.fail(&at, "", "a symbol is a %s, not a text", item.Kind)
 			ok = false
-		case !p.checkName(&at, "symbol", item.Text, ""):
+		case !p.checkName(&at, "symbol", item.Text):
 			ok = false
 		case seen[item.Text]:
 			p.fail(&at, "symbols are unique within an enum", "the symbol %s is there twice", quote(item.Text))

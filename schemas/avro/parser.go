@@ -194,12 +194,16 @@ func (p *parser) define(t *Type, v *jsontext.Value, kind Kind, enclosing string)
 		return nil
 	}
 	at := t.of("name", name)
+	where := &at // of the namespace
 	if ns := v.Get("namespace"); ns != nil && ns.Kind == jsontext.String {
 		enclosing = ns.Text
+		if !strings.Contains(name.Text, ".") {
+			where = t.member(v, "namespace")
+		}
 	}
 	namespace, simple := splitName(name.Text, enclosing)
 	named := &Named{Kind: kind, Name: simple, Namespace: namespace, Full: fullName(namespace, simple), spot: t.spot}
-	if !p.checkName(&at, kind.String(), simple, namespace) {
+	if !p.checkName(&at, kind.String(), simple) || !p.checkNamespace(where, kind.String(), namespace) {
 		p.broken[named.Full] = true
 		return nil
 	}
@@ -241,8 +245,8 @@ func (p *parser) defines(named *Named) bool {
 	return false
 }
 
-// checkName applies the rule of the mode to a simple name and its namespace.
-func (p *parser) checkName(at *spot, what, simple, namespace string) bool {
+// checkName applies the rule of the mode to a simple name.
+func (p *parser) checkName(at *spot, what, simple string) bool {
 	if p.mode == schemas.Stored {
 		if !wideName(simple) {
 			p.fail(at, "use letters, digits and _, not starting with a digit", "the name %s of the %s is malformed", quote(simple), what)
@@ -250,12 +254,25 @@ func (p *parser) checkName(at *spot, what, simple, namespace string) bool {
 		}
 		return true
 	}
-	if len(simple) > p.limits.Name || len(namespace) > p.limits.Name {
-		p.overName(at, fullName(namespace, simple))
+	if len(simple) > p.limits.Name {
+		p.overName(at, simple)
 		return false
 	}
 	if !plainName(simple) {
 		p.fail(at, nameRule, "the name %s of the %s is malformed: %s", quote(simple), what, nameFault(simple))
+		return false
+	}
+	return true
+}
+
+// checkNamespace applies the rule of the mode to a namespace: stored ones may
+// be any text.
+func (p *parser) checkNamespace(at *spot, what, namespace string) bool {
+	if p.mode == schemas.Stored {
+		return true
+	}
+	if len(namespace) > p.limits.Name {
+		p.overName(at, namespace)
 		return false
 	}
 	if fault := namespaceFault(namespace); fault != "" {
@@ -310,7 +327,7 @@ func (p *parser) typeAliases(t *Type, v *jsontext.Value, named *Named) []string 
 	list := p.aliases(&t.spot, v, func(at *spot, alias string) {
 		if p.mode == schemas.New {
 			namespace, simple := splitName(alias, named.Namespace)
-			p.checkName(at, "alias", simple, namespace)
+			_ = p.checkName(at, "alias", simple) && p.checkNamespace(at, "alias", namespace)
 		}
 	})
 	var out []string

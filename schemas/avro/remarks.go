@@ -9,8 +9,8 @@ import (
 
 // Remarks are what the rules accept and people seldom mean, in reading order:
 // a member given twice, a logical type that is ignored, defaults that no reader
-// can fill in, aliases that make a field ambiguous, a record that no finite
-// value fits. Only the text itself is looked at, not its references.
+// can fill in, the text "null" for a nullable field, aliases that make a field
+// ambiguous, a record that no finite value fits. Only the text itself is looked at, not its references.
 //
 // Source: avro-compat 8, 9, 10, 13 and 14.
 func (s *Schema) Remarks() []schemas.SyntaxError {
@@ -76,6 +76,10 @@ func (r *remarker) named(n *Named) {
 				r.say(&at, `write it inside the type: "type": {"type": …, "logicalType": …}`, "the logical type on the field %s means nothing", quote(f.Name))
 			}
 		}
+		if f.Default != nil && f.Default.Kind == jsontext.String && f.Default.Text == "null" && nullable(f.Type) {
+			at := f.of("default", f.Default)
+			r.say(&at, "write null without quotes if that is meant", "the default of field %s is the text \"null\", not null", quote(f.Name))
+		}
 		if f.Default != nil {
 			if why := r.fill.check(f.Type, f.Default); why != "" {
 				at := f.of("default", f.Default)
@@ -106,4 +110,13 @@ func (r *remarker) ignored(kind Kind, attributes []Attribute, logical Logical, a
 			r.say(&place, "", "the logical type %s is unknown and is ignored", quote(a.Value.Text))
 		}
 	}
+}
+
+func nullable(t *Type) bool {
+	for _, b := range t.Branches {
+		if b.Kind == Null {
+			return true
+		}
+	}
+	return false
 }

@@ -16,7 +16,8 @@ func TestRemarks(t *testing.T) {
 {"name":"f","type":{"type":"int","logicalType":"moon"},"aliases":["x"]},
 {"name":"g","type":["null",{"type":"record","name":"Q","fields":[{"name":"q","type":"Q"}]}]},
 {"name":"h","type":{"type":"long","logicalType":7}},
-{"name":"i","type":{"type":"long","logicalType":"timestamp-millis"}, "default":0}]}`)
+{"name":"i","type":{"type":"long","logicalType":"timestamp-millis"}, "default":0},
+{"name":"j","type":["null","string"],"default":"null"}]}`)
 	var got []string
 	for _, r := range s.Remarks() {
 		got = append(got, r.Position.String()+" "+string(r.Pointer)+" "+r.Summary)
@@ -33,6 +34,7 @@ func TestRemarks(t *testing.T) {
 		`7:48 /fields/5/type/logicalType the logical type "moon" is unknown and is ignored`,
 		`8:28 /fields/6/type/1 no finite value fits the record "Q": it contains itself without a way out`,
 		`9:49 /fields/7/type/logicalType the logical type is no text and is ignored`,
+		`11:48 /fields/9/default the default of field "j" is the text "null", not null`,
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("\n got %s\nwant %s", strings.Join(got, "\n     "), strings.Join(want, "\n     "))

@@ -53,7 +53,9 @@ func (c *comparer) messages(w, r *node) {
 
 func (c *comparer) entry(p *pair, e *entry, r *node) {
 	fate := p.fates[e.f]
-	if fate.to == nil && !fate.astray || !e.says() {
+	// A map's key says something even when it is a zero.
+	isKey := p.writer.isEntry && e.f.number == 1
+	if fate.to == nil && !fate.astray || !isKey && !e.says() {
 		return // dropped by design: the field is gone, its value among the unknown ones
 	}
 	if fate.astray {
@@ -66,6 +68,9 @@ func (c *comparer) entry(p *pair, e *entry, r *node) {
 	}
 	got := r.get(fate.to)
 	if got == nil {
+		if !isKey && e.isZero() && !fate.to.repeated && !fate.to.hasPresence() {
+			return // the reader sees a zero as well
+		}
 		c.lose(schemas.Lost, fate.to, c.reader, "%s of the writer is not there for the reader: %s", e.f.kind, why(e, fate.to, r))
 		return
 	}

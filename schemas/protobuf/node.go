@@ -125,7 +125,12 @@ func (e *entry) says() bool {
 	case e.f.hasPresence():
 		return true
 	}
-	return e.num != 0 || len(e.raw) > 0
+	return !e.isZero()
+}
+
+// isZero tells whether a singular entry holds the zero of a scalar.
+func (e *entry) isZero() bool {
+	return !e.f.repeated && e.msg == nil && e.num == 0 && len(e.raw) == 0
 }
 
 func (e *entry) message(i int) *node {

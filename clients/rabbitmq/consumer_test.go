@@ -345,6 +345,9 @@ func TestRetryQueues(t *testing.T) {
 			t.Fatalf("%+v", log)
 		}
 		msg := log[0].msg
+		if msg.Headers["dlqOriginalQueue"] != "work" || msg.Headers["dlqFirstFailedAt"] == nil {
+			t.Errorf("%v", msg.Headers)
+		}
 		if msg.Headers["retryAttempts"] != "2" || msg.Headers["dlqOriginalDestination"] != "orders" || msg.Headers["dlqOriginalRoutingKey"] != "order.placed" {
 			t.Errorf("%v", msg.Headers)
 		}

@@ -24,7 +24,7 @@ const (
 //
 // The publisher validates nothing: it would refuse what is to be set aside.
 func (w *worker) reject(m *validate.Message, dead validate.DeadLetter) {
-	dead.FailedAt = time.Now()
+	dead.FailedAt, dead.FirstFailedAt = time.Now(), w.failed
 	dead.Destination, dead.RoutingKey, dead.Queue = destination(w.d.Exchange, w.d.RoutingKey), w.d.RoutingKey, w.c.o.Queue
 	dead.Consumer, dead.Expected = w.c.o.Name, w.c.expect.Expected()
 	if w.attempts == 0 {

@@ -33,6 +33,7 @@ type broker struct {
 	answer func(n int, p published) string
 	queue  chan amqp.Delivery
 	acks   []string
+	ackErr error
 	next   uint64
 }
 
@@ -82,6 +83,9 @@ func (b *broker) settled() []string {
 func (b *broker) note(what string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if what == "ack" && b.ackErr != nil {
+		return b.ackErr
+	}
 	b.acks = append(b.acks, what)
 	return nil
 }

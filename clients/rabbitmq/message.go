@@ -19,10 +19,15 @@ func headersOf(t amqp.Table) []validate.Header {
 	return out
 }
 
-// tableOf turns headers into a new table.
+// tableOf turns headers into a new table. The library would write an int as 32
+// bits and lose the rest without a word.
 func tableOf(headers []validate.Header) amqp.Table {
 	t := make(amqp.Table, len(headers))
 	for _, h := range headers {
+		if n, ok := h.Value.(int); ok {
+			t[h.Name] = int64(n)
+			continue
+		}
 		t[h.Name] = h.Value
 	}
 	return t

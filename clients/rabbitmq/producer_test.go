@@ -249,3 +249,26 @@ func TestBrokerAwayThenBack(t *testing.T) {
 		t.Errorf("%d messages", n)
 	}
 }
+
+func TestIntegersKeepTheirBits(t *testing.T) {
+	t.Parallel()
+	b := newBroker()
+	produce(t, b, &shelf{}, func(p *rabbitmq.Producer) {
+		if err := p.Publish(ctx, "orders", "k", amqp.Publishing{Headers: amqp.Table{"n": 1 << 40}, Body: []byte(`{"id":1}`)}); err != nil {
+			t.Error(err)
+		}
+	})
+	if got := b.published()[0].msg.Headers["n"]; got != int64(1<<40) {
+		t.Errorf("%#v", got)
+	}
+}
+
+func TestConnectErrorsHideThePassword(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"amqp://ana:s3cret@127.0.0.1:1/", "amqp://ana:s3cret@local host/", "http://ana:s3cret@localhost/"} {
+		c := rabbitmq.Connect(url, amqp.Config{})
+		if _, err := c.Open(ctx); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%v", err)
+		}
+	}
+}

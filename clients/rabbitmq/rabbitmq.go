@@ -15,7 +15,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"sync"
+	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
@@ -71,6 +73,9 @@ func Connect(url string, config amqp.Config) *Connector {
 	if config.Locale == "" {
 		config.Locale = "en_US"
 	}
+	if config.Heartbeat == 0 {
+		config.Heartbeat = 10 * time.Second // a line that was cut is noticed
+	}
 	return &Connector{url: url, config: config}
 }
 
@@ -89,6 +94,10 @@ func (c *Connector) Open(ctx context.Context) (Channel, error) {
 	if c.conn == nil || c.conn.IsClosed() {
 		conn, err := amqp.DialConfig(c.url, c.config)
 		if err != nil {
+			var u *url.Error
+			if errors.As(err, &u) {
+				err = u.Err // its own text repeats the URL, password included
+			}
 			return nil, fmt.Errorf("connect to the broker: %w", err)
 		}
 		c.conn = conn

@@ -102,13 +102,18 @@ func levelFor(levels []time.Duration, d time.Duration) (time.Duration, bool) {
 }
 
 // waiting is a delivery on its way to a retry queue. It remembers where it was
-// sent first, since it comes back through the default exchange.
-func waiting(d *amqp.Delivery, attempts int, level time.Duration) amqp.Publishing {
+// sent first, since it comes back through the default exchange, and when it
+// failed first.
+func waiting(d *amqp.Delivery, queue string, attempts int, failed time.Time, level time.Duration) amqp.Publishing {
 	msg := republish(d, headersOf(d.Headers))
 	msg.Headers[RetryAttempts] = strconv.Itoa(attempts)
 	if _, ok := msg.Headers[validate.DLQOriginalDestination]; !ok {
 		msg.Headers[validate.DLQOriginalDestination] = destination(d.Exchange, d.RoutingKey)
 		msg.Headers[validate.DLQOriginalRoutingKey] = d.RoutingKey
+		msg.Headers[validate.DLQOriginalQueue] = queue
+	}
+	if _, ok := msg.Headers[validate.DLQFirstFailedAt]; !ok {
+		msg.Headers[validate.DLQFirstFailedAt] = failed.UTC().Format(time.RFC3339Nano)
 	}
 	msg.Expiration = strconv.FormatInt((level - rand.N(level/4+1)).Milliseconds(), 10) //nolint:gosec // as jitter
 	return msg

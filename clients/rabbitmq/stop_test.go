@@ -131,3 +131,30 @@ func TestConsumerRefusesToStart(t *testing.T) {
 		}
 	}
 }
+
+// The channel is lost between the publish of the dead letter and the ack: the
+// message comes again and is in the dead letter twice, under one id.
+func TestDeadLetteredAndNotAcknowledged(t *testing.T) {
+	t.Parallel()
+	bad := order(1, 1)
+	bad.Body = []byte(`{`)
+	w := consume(t, any1(), rabbitmq.ConsumerOptions{}, nil, func(w *bench) {
+		w.b.mu.Lock()
+		w.b.ackErr = amqp.ErrClosed
+		w.b.mu.Unlock()
+		w.b.deliver(bad)
+		synctest.Wait()
+		w.b.mu.Lock()
+		w.b.ackErr = nil
+		w.b.mu.Unlock()
+		w.b.deliver(bad)
+		synctest.Wait()
+	})
+	log := w.b.published()
+	if len(log) != 2 || log[0].msg.MessageId != "m-1" || log[1].msg.MessageId != "m-1" {
+		t.Errorf("%d dead letters", len(log))
+	}
+	if events := w.settled(); !errors.Is(events[0].Err, amqp.ErrClosed) || events[1].Action != rabbitmq.DeadLettered {
+		t.Errorf("%+v", events)
+	}
+}

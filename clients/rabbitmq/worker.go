@@ -171,7 +171,7 @@ func (w *worker) pause(d time.Duration) bool {
 func (w *worker) delay(level time.Duration, cause error) bool {
 	ctx, cancel := context.WithTimeout(w.s.work, settleTime)
 	defer cancel()
-	err := w.c.out.publish(ctx, "", retryQueue(w.c.o.Queue, level), waiting(w.d, w.attempts, level))
+	err := w.c.out.publish(ctx, "", retryQueue(w.c.o.Queue, level), waiting(w.d, w.c.o.Queue, w.attempts, w.failed, level))
 	if err != nil {
 		w.c.log.Warn("a message could not be moved to its retry queue and is retried in place", "queue", retryQueue(w.c.o.Queue, level), "error", err)
 		return false

@@ -272,3 +272,48 @@ func TestEvents(t *testing.T) {
 		t.Errorf("%d events", len(got))
 	}
 }
+
+// Reading on while an old answer is renewed starts one question, not one each.
+func TestRenewalIsOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		v := validate.NewWith(f.shelf, validate.Options{}, jsonschema.Format)
+		defer v.Close()
+		pin := validate.Latest(validate.Fixed("orders-value"), 0)
+		publish := func() {
+			if err := v.BeforePublish(ctx, &validate.Message{Payload: text(`{"id":1}`)}, &pin); err != nil {
+				t.Fatal(err)
+			}
+		}
+		publish()
+		time.Sleep(2 * time.Minute)
+		gate := make(chan struct{})
+		f.mu.Lock()
+		f.gate = gate
+		f.mu.Unlock()
+		for range 100 {
+			publish()
+		}
+		synctest.Wait()
+		if n := len(f.questions()); n != 2 {
+			t.Errorf("asked %d times", n)
+		}
+		close(gate)
+	})
+}
+
+func TestClosedValidatorStillAnswers(t *testing.T) {
+	t.Parallel()
+	f := newFixture()
+	v, c := open(t, f.shelf, validate.Options{})
+	m := &validate.Message{Headers: stamped(f.order1), Payload: text(`{"id":1}`)}
+	e := &validate.Expect{}
+	v.BeforeConsume(ctx, m, e)
+	v.Close()
+	v.Close()
+	c.pass(time.Hour)
+	if o := v.BeforeConsume(ctx, m, e); o.Verdict != validate.Accept {
+		t.Errorf("what it knows: %s %s", o.Verdict, o.Reason)
+	}
+}

@@ -43,6 +43,8 @@ type DeadLetter struct {
 	Trace    string
 	Attempts int // made; at least 1
 	FailedAt time.Time
+	// FirstFailedAt is when it failed first; FailedAt when zero.
+	FirstFailedAt time.Time
 
 	Destination, RoutingKey, Queue string
 	// Partition, Offset and Timestamp are Kafka's, in decimal digits.
@@ -102,6 +104,10 @@ func (d DeadLetter) list(old map[string]string) []deadHeader {
 		class = "exhausted"
 	}
 	failed := d.FailedAt.UTC().Format(time.RFC3339Nano)
+	first := failed
+	if !d.FirstFailedAt.IsZero() {
+		first = d.FirstFailedAt.UTC().Format(time.RFC3339Nano)
+	}
 	problem := ""
 	if d.Err != nil {
 		problem = d.Err.Error()
@@ -127,7 +133,7 @@ func (d DeadLetter) list(old map[string]string) []deadHeader {
 		atDetail: {DLQDetail, "", 6 << 10},
 		atTrace:  {DLQTrace, d.Trace, longestTrace},
 		{DLQAttempts, strconv.Itoa(max(d.Attempts, 1)), 20},
-		{DLQFirstFailedAt, kept(DLQFirstFailedAt, failed), 64},
+		{DLQFirstFailedAt, kept(DLQFirstFailedAt, first), 64},
 		{DLQFailedAt, failed, 64},
 		{DLQOriginalDestination, origin(DLQOriginalDestination, d.Destination), 512},
 		{DLQOriginalRoutingKey, origin(DLQOriginalRoutingKey, d.RoutingKey), 255},

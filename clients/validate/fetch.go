@@ -29,26 +29,40 @@ type asking struct {
 // get gives what n stands for: from the cache, or from the registry. cached
 // tells that nobody had to be asked.
 func (v *Validator) get(ctx context.Context, n name, a asking) (r *record, cached bool, err error) {
-	now := v.options.Now()
-	if r := v.cache.record(n, now); r != nil && !a.force {
-		fresh, limit := v.freshness(n, a)
-		age := now.Sub(r.fetched)
-		if fresh < 0 || age < fresh {
-			return r, true, nil
-		}
-		if limit < 0 || age < limit {
+	if r, stale, err := v.known(n, a); r != nil || err != nil {
+		if stale {
 			v.refresh(n, a)
-			return r, true, nil
 		}
-	}
-	if neg, ok := v.cache.negative(n); ok && !a.force {
-		age := now.Sub(neg.at)
-		if age < graceAsk || age < v.options.NotFound && !v.graces.isActive(n) {
-			return nil, true, neg.err
-		}
+		return r, true, err
 	}
 	r, err = v.fly(ctx, n, a)
 	return r, false, err
+}
+
+// known answers from the cache: a record, or why there is none; neither when the
+// registry has to be asked. stale tells that it is to be asked beside.
+func (v *Validator) known(n name, a asking) (r *record, stale bool, err error) {
+	if a.force {
+		return nil, false, nil
+	}
+	now := v.options.Now()
+	if r := v.cache.record(n, now); r != nil {
+		fresh, limit := v.freshness(n, a)
+		age := now.Sub(r.fetched)
+		if fresh < 0 || age < fresh {
+			return r, false, nil
+		}
+		if limit < 0 || age < limit {
+			return r, true, nil
+		}
+	}
+	if neg, ok := v.cache.negative(n); ok {
+		age := now.Sub(neg.at)
+		if age < graceAsk || age < v.options.NotFound && !v.graces.isActive(n) {
+			return nil, false, neg.err
+		}
+	}
+	return nil, false, nil
 }
 
 // freshness is how long a record of kind n serves without question, and how
@@ -74,10 +88,13 @@ func (v *Validator) freshness(n name, a asking) (fresh, limit time.Duration) {
 
 // refresh asks for n in the background; the old answer serves meanwhile.
 func (v *Validator) refresh(n name, a asking) {
-	if v.background.Err() != nil || v.circuit.isOpen(v.options.Now()) {
+	if v.circuit.isOpen(v.options.Now()) || !v.renewing.begin(n) {
 		return
 	}
-	v.refreshing.Go(func() { _, _ = v.fly(v.background, n, a) })
+	go func() {
+		defer v.renewing.end(n)
+		_, _ = v.fly(v.background, n, a)
+	}()
 }
 
 // fly asks for n once for everybody who waits for it.
@@ -86,6 +103,11 @@ func (v *Validator) fly(ctx context.Context, n name, a asking) (*record, error) 
 		// Those who join must not fall with the one who came first.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flightTime)
 		defer cancel()
+		defer context.AfterFunc(v.background, cancel)()
+		// Another flight may have landed between the look and the start.
+		if r, stale, err := v.known(n, a); !stale && (r != nil || err != nil) {
+			return r, err
+		}
 		return v.ask(ctx, n, a)
 	})
 	select {

@@ -43,9 +43,17 @@ func (d *binder) place(ctx context.Context, b *binding) *failure {
 	}
 	var found schemas.Found
 	for i := range d.claims {
-		if c := &d.claims[i]; c.err == nil && c.record.found.Version != 0 {
+		c := &d.claims[i]
+		if c.err != nil || c.record.found.Version == 0 {
+			continue
+		}
+		if c.record.found.Subject == d.subject {
 			found = c.record.found
 			break
+		}
+		// Where a GUID is used is nobody's question: it may be in many places.
+		if found.Version == 0 && c.name.kind != byGUID {
+			found = c.record.found
 		}
 	}
 	switch {

@@ -235,6 +235,9 @@ func (s *stamper) stamps(id *identity) ([]Header, *Error) {
 	if id.binary.Form != 0 && !agrees {
 		return nil, s.fail(IdentityConflict, fmt.Errorf("the header %s says %s already, and the pinned schema is guid %s", names.binary, id.binary, guid))
 	}
+	if n, ok := parseDataschema(id.dataschema); ok && !s.isOf(n) {
+		return nil, s.fail(IdentityConflict, fmt.Errorf("the dataschema says %q already, and the pinned schema is %s version %s (guid %s)", cut(id.dataschema, 100), s.subject, version, guid))
+	}
 	if s.p.binary && id.binary.Form == 0 {
 		h, e := s.binaryHeader(names)
 		if e != nil {
@@ -243,6 +246,19 @@ func (s *stamper) stamps(id *identity) ([]Header, *Error) {
 		out = append(out, h)
 	}
 	return append(out, s.dataschema(guid)...), nil
+}
+
+// isOf tells whether a name is one of the pinned schema's.
+func (s *stamper) isOf(n name) bool {
+	f := s.record.found
+	switch n.kind {
+	case byGUID:
+		return n.guid == f.GUID
+	case byID:
+		return n.number == f.ID.Number
+	default:
+		return n.subject == s.subject && n.number == int32(s.version)
+	}
 }
 
 // agrees compares a header that is there with what would be stamped.

@@ -125,6 +125,8 @@ func TestPublishRefuses(t *testing.T) {
 		{"another subject is stamped", validate.Message{Headers: []validate.Header{{Name: "schemaSubject", Value: "other"}}, Payload: good}, one, validate.IdentityConflict, validate.ErrPermanent, "other"},
 		{"another guid is stamped", validate.Message{Headers: []validate.Header{{Name: "schemaGuid", Value: f.order2.GUID.String()}}, Payload: good}, one, validate.IdentityConflict, validate.ErrPermanent, ""},
 		{"another binary header", validate.Message{Headers: []validate.Header{{Name: "__value_schema_id", Value: append([]byte{1}, f.order2.GUID[:]...)}}, Payload: good}, one, validate.IdentityConflict, validate.ErrPermanent, ""},
+		{"another dataschema", validate.Message{Headers: []validate.Header{{Name: "ce_dataschema", Value: "urn:uuid:" + f.order2.GUID.String()}}, Payload: good}, one, validate.IdentityConflict, validate.ErrPermanent, "dataschema"},
+		{"a dataschema of another version", validate.Message{Headers: []validate.Header{{Name: "ce_dataschema", Value: "http://r/subjects/orders-value/versions/2"}}, Payload: good}, one, validate.IdentityConflict, validate.ErrPermanent, "dataschema"},
 		{"malformed header", validate.Message{Headers: []validate.Header{{Name: "schemaVersion", Value: 1.5}}, Payload: good}, one, validate.HeaderMalformed, validate.ErrPermanent, ""},
 		{"message id too long", validate.Message{MessageID: strings.Repeat("m", 256), Payload: good}, one, validate.HeaderMalformed, validate.ErrPermanent, "256"},
 		{"two message ids", validate.Message{MessageID: "a", Headers: []validate.Header{{Name: "messageId", Value: "b"}}, Payload: good}, one, validate.IdentityConflict, validate.ErrPermanent, ""},

@@ -12,7 +12,6 @@ package validate
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -61,7 +60,7 @@ type Validator struct {
 
 	background context.Context
 	stop       context.CancelFunc
-	refreshing sync.WaitGroup
+	renewing   renewals
 }
 
 // New makes a validator over a lookup that reads the formats given.
@@ -91,7 +90,7 @@ func NewWith(lookup Lookup, o Options, formats ...schemas.Format) *Validator {
 // Close ends what runs in the background and waits for it.
 func (v *Validator) Close() {
 	v.stop()
-	v.refreshing.Wait()
+	v.renewing.close()
 }
 
 // Now is the validator's clock, which adapters share.

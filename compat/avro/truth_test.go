@@ -175,3 +175,34 @@ func TestDeterministic(t *testing.T) {
 		t.Error("nothing was found")
 	}
 }
+
+// TestStoredSchemas: versions that were stored under laxer rules compare too; a
+// default that is no value of its type counts for the reference and for nobody
+// who reads.
+func TestStoredSchemas(t *testing.T) {
+	t.Parallel()
+	stored := func(text string) schemas.Schema {
+		s, err := avro.Format.Parse(context.Background(), schemas.Source{Type: schemas.Avro, Text: text}, nil, schemas.ParseOptions{Mode: schemas.Stored})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	old := stored(`{"type":"record","name":"Größe","namespace":"a-b","fields":[]}`)
+	for _, value := range []string{`"x"`, `{}`, `[1,2]`, `1e400`, `null`, `{"a":{"b":[]}}`} {
+		for _, kind := range []string{`"int"`, `["null","int"]`, `{"type":"array","items":"int"}`, `{"type":"map","values":"Größe"}`, `"Größe"`, `{"type":"fixed","name":"F","size":9}`} {
+			next := stored(`{"type":"record","name":"Größe","namespace":"a-b","fields":[{"name":"é","type":` + kind + `,"default":` + value + `}]}`)
+			q := compat.Question{
+				Checkers: []compat.Checker{compatavro.Checker}, Level: compat.Full, Next: next,
+				History: []compat.Old{{Label: "1", Version: 1, Schema: old}},
+			}
+			if r := compat.Check(q); r.Verdict() != compat.Compatible {
+				t.Errorf("%s default %s: REFERENCE says %s: %q", kind, value, r.Verdict(), r.Messages)
+			}
+			q.VerdictPolicy = compat.Sound
+			if r := compat.Check(q); r.NotChecked {
+				t.Errorf("%s default %s: SOUND says %s: %q", kind, value, r.Verdict(), r.Messages)
+			}
+		}
+	}
+}

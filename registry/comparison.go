@@ -35,7 +35,9 @@ func (r *Registry) compare(ctx context.Context, name schemas.Subject, next schem
 const parsedAtOnce = 16
 
 // compareWith compares next with a history, newest first. A version that cannot
-// be parsed is not checked, and so not compatible.
+// be parsed is not checked, and so not compatible. The report tells all of the
+// last versions that were compared, and of those before no more than that they
+// passed.
 func (r *Registry) compareWith(ctx context.Context, name schemas.Subject, next schemas.Schema, c Config, history []Stored) (compat.Report, error) {
 	q := compat.Question{
 		Checkers: r.checkers, Subject: name.String(), Level: *c.Level, Next: next, Budget: r.budget,
@@ -63,8 +65,8 @@ func (r *Registry) compareWith(ctx context.Context, name schemas.Subject, next s
 			}
 			q.History = append(q.History, one)
 		}
-		for i := range report.Compared {
-			report.Compared[i].Old.Schema = nil // what has passed need not stay parsed
+		for i, c := range report.Compared { // what has passed long ago need not be held in full
+			report.Compared[i] = compat.Comparison{Old: compat.Old{Label: c.Old.Label, Version: c.Old.Version}, Verdict: c.Verdict}
 		}
 		more := r.check(q)
 		more.Compared = append(report.Compared, more.Compared...)

@@ -206,6 +206,7 @@ func (d *decoder) element(n *node, f *field, i, end, depth int) int {
 		i = d.message(sub, i, end, f.number, depth+1)
 		d.pop()
 		return i
+		default: // delimited by their length
 	}
 	from, stop := d.length(f, i, end)
 	if stop < 0 {
@@ -284,6 +285,7 @@ func (d *decoder) packed(n *node, f *field, i, end int) int {
 		size = 4
 	case classFixed64:
 		size = 8
+	default: // varints
 	}
 	if size > 0 && (stop-from)%size != 0 {
 		return d.fail(from, "truncated", "the packed field %s has %d bytes, no multiple of %d", f.name, stop-from, size)
@@ -354,8 +356,9 @@ func number(kind protoreflect.Kind, v uint64) uint64 {
 		return uint64(int64(int32(uint32(v>>1) ^ -uint32(v&1))))
 	case protoreflect.Sint64Kind:
 		return v>>1 ^ -(v & 1)
+	default:
+		return v
 	}
-	return v
 }
 
 // required finds the fields that must be there and are not.

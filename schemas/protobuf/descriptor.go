@@ -23,19 +23,14 @@ import (
 // Source: protobuf compatibility, A.9 and F.3.
 func textOfBase64(text string) (canonical string, ok bool, err error) {
 	text = strings.TrimSpace(text)
-	raw, err := base64.StdEncoding.Strict().DecodeString(text)
-	if err != nil {
-		raw, err = base64.RawStdEncoding.Strict().DecodeString(text)
-	}
-	if err != nil || len(raw) == 0 {
+	raw, isBase64 := fromBase64(text)
+	if !isBase64 || len(raw) == 0 {
 		return "", false, nil
 	}
 	fd := &descriptorpb.FileDescriptorProto{}
 	options := proto.UnmarshalOptions{Resolver: bundledTypes(), RecursionLimit: 200}
-	if err := options.Unmarshal(raw, fd); err != nil {
-		return "", false, nil
-	}
-	if len(fd.ProtoReflect().GetUnknown()) > 0 {
+	isDescriptor := options.Unmarshal(raw, fd) == nil
+	if !isDescriptor || len(fd.ProtoReflect().GetUnknown()) > 0 {
 		return "", false, nil // bytes of something else that happen to decode
 	}
 	f, err := fromProto(fd)
@@ -43,6 +38,15 @@ func textOfBase64(text string) (canonical string, ok bool, err error) {
 		return "", true, err
 	}
 	return f.print(true), true, nil
+}
+
+func fromBase64(text string) ([]byte, bool) {
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding} {
+		if raw, err := encoding.Strict().DecodeString(text); err == nil {
+			return raw, true
+		}
+	}
+	return nil, false
 }
 
 // converter turns a FileDescriptorProto into a File without places and full
@@ -242,6 +246,7 @@ func (c *converter) defaultValue(d *descriptorpb.FieldDescriptorProto) Value {
 		return Value{Kind: String, Text: unescape(text)}
 	case descriptorpb.FieldDescriptorProto_TYPE_BOOL, descriptorpb.FieldDescriptorProto_TYPE_ENUM:
 		return Value{Kind: Ident, Text: c.name(text)}
+	default: // numbers
 	}
 	if text == "inf" || text == "nan" {
 		return Value{Kind: Ident, Text: text}
@@ -418,8 +423,9 @@ func literal(fd protoreflect.FieldDescriptor, v protoreflect.Value) Value {
 			out.Fields = append(out.Fields, ValueField{name, literals(fd, v)})
 		})
 		return out
+	default:
+		return Value{Kind: Number, Text: v.String()}
 	}
-	return Value{Kind: Number, Text: v.String()}
 }
 
 // literals writes a value, a list or a map.

@@ -4,10 +4,9 @@ import "github.com/cartorio-registry/cartorio/schemas"
 
 // The compiler is quadratic in a few places. limitEffort bounds what they come
 // to; a stored schema may cost ten times as much.
-const (
-	limitEffort schemas.Limit = "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges)"
-	mostEffort                = 100_000_000
-)
+const limitEffort schemas.Limit = "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges)"
+
+const mostEffort = 100_000_000
 
 // bound refuses a graph that would take the compiler out of proportion.
 //

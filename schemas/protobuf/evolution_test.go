@@ -203,8 +203,9 @@ func plainText(fd protoreflect.FieldDescriptor, v protoreflect.Value) string {
 		return "text " + string(v.Bytes())
 	case protoreflect.MessageKind:
 		return "message"
+	default:
+		return fmt.Sprint(v.Interface())
 	}
-	return fmt.Sprint(v.Interface())
 }
 
 func isZero(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {

@@ -316,8 +316,9 @@ func scalar(r *rand.Rand, fd protoreflect.FieldDescriptor) protoreflect.Value {
 		return protoreflect.ValueOfFloat64(float64(int64(n)) / 8)
 	case protoreflect.BytesKind:
 		return protoreflect.ValueOfBytes([]byte{byte(n), 0xff})
+	default:
+		return protoreflect.ValueOfString(strings.Repeat("é", r.IntN(5)))
 	}
-	return protoreflect.ValueOfString(strings.Repeat("é", r.IntN(5)))
 }
 
 // TestReadsAgreesWithProtobufGo reads random payloads and broken ones.

@@ -115,7 +115,7 @@ func (c *comparer) values(w, r *entry) {
 }
 
 func (c *comparer) lists(w, r *entry) {
-	if (w.f.packable) != (r.f.packable) {
+	if w.f.packable != r.f.packable {
 		c.lose(schemas.Altered, r.f, c.reader, "elements of type %s are read as elements of type %s", w.f.kind, r.f.kind)
 		return
 	}
@@ -225,8 +225,9 @@ func isSigned(k protoreflect.Kind) bool {
 	switch k {
 	case protoreflect.Uint32Kind, protoreflect.Uint64Kind, protoreflect.Fixed32Kind, protoreflect.Fixed64Kind, protoreflect.BoolKind:
 		return false
+	default:
+		return true
 	}
-	return true
 }
 
 func floatOf(f *field, v uint64) float64 {

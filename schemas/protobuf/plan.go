@@ -204,6 +204,8 @@ func keeps(w, r *field) bool {
 		switch r.kind {
 		case protoreflect.Int32Kind, protoreflect.Int64Kind, protoreflect.Uint32Kind, protoreflect.Uint64Kind, protoreflect.EnumKind:
 			return true
+		default:
+			return false
 		}
 	case protoreflect.Sint32Kind:
 		return r.kind == protoreflect.Sint64Kind
@@ -211,6 +213,7 @@ func keeps(w, r *field) bool {
 		return r.kind == protoreflect.BytesKind
 	case protoreflect.BytesKind:
 		return r.kind == protoreflect.StringKind
+	default:
+		return false
 	}
-	return false
 }

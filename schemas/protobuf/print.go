@@ -31,9 +31,11 @@ func (f *File) print(withProto2 bool) string {
 
 func (p *printer) line(format string, args ...any) {
 	p.pad()
-	fmt.Fprintf(p, format, args...)
+	p.printf(format, args...)
 	p.WriteByte('\n')
 }
+
+func (p *printer) printf(format string, args ...any) { p.WriteString(fmt.Sprintf(format, args...)) }
 
 func (p *printer) pad() {
 	for range p.indent {
@@ -230,7 +232,7 @@ func (p *printer) enum(e *Enum) {
 	if b.more(len(e.Values)) {
 		for _, v := range e.Values {
 			p.pad()
-			fmt.Fprintf(p, "%s = %d", v.Name, v.Number)
+			p.printf("%s = %d", v.Name, v.Number)
 			p.bracketed(v.Options)
 			p.WriteString(";\n")
 		}
@@ -318,11 +320,11 @@ func (p *printer) fields(list []*Field) {
 			p.WriteString(f.Label.String() + " ")
 		}
 		if f.IsMap() {
-			fmt.Fprintf(p, "map<%s, %s>", f.Key, f.Value)
+			p.printf("map<%s, %s>", f.Key, f.Value)
 		} else {
 			p.WriteString(f.Type)
 		}
-		fmt.Fprintf(p, " %s = %d", f.Name, f.Number)
+		p.printf(" %s = %d", f.Name, f.Number)
 		all := f.Options[:len(f.Options):len(f.Options)]
 		if f.Default != nil {
 			all = append(all, Option{Name: []NamePart{{Name: "default"}}, Value: *f.Default})

@@ -31,10 +31,9 @@ var Format = schemas.Format{
 
 // limitClosure names the bound on a schema with all its references: so many
 // times the bound on one text.
-const (
-	limitClosure schemas.Limit = "bytes of all texts of the closure"
-	closureTexts               = 4
-)
+const limitClosure schemas.Limit = "bytes of all texts of the closure"
+
+const closureTexts = 4
 
 // Parse reads source as [schemas.Format] describes. A text may also be the
 // base64 of a serialized FileDescriptorProto, as some clients send it.

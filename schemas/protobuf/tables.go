@@ -282,6 +282,7 @@ func mustBeUTF8(fd protoreflect.FieldDescriptor) bool {
 		return false
 	case protoreflect.Proto3:
 		return true
+	default: // editions
 	}
 	// The features of a map field are those of its entry's key and value.
 	if entry, ok := fd.Parent().(protoreflect.MessageDescriptor); ok && entry.IsMapEntry() {

@@ -118,6 +118,7 @@ func (w *walker) walk(m *message, i, end int, group int32, depth int) int {
 				if w.walk(f.sub, i, stop, 0, depth+1) < 0 {
 					return no
 				}
+			default: // bytes are as they are
 			}
 			i = stop
 		}

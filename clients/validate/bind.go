@@ -207,7 +207,7 @@ func (d *binder) claim() {
 		context = schemas.DefaultContext
 	}
 	if d.guid != (schemas.GUID{}) {
-		d.add("schemaGuid", name{kind: byGUID, guid: d.guid})
+		d.add("schemaGuid", guidName(d.guid, context))
 	}
 	if d.id.binary.Form != 0 {
 		d.add("the binary schema header", prefixName(d.id.binary, context))
@@ -223,6 +223,9 @@ func (d *binder) claim() {
 	}
 	if d.id.dataschema != "" {
 		if n, ok := parseDataschema(d.id.dataschema); ok {
+			if n.kind == byGUID {
+				n = guidName(n.guid, context)
+			}
 			d.add("dataschema", n)
 		}
 	}
@@ -246,9 +249,18 @@ func (d *binder) versionName(s schemas.Subject, v schemas.Version) name {
 	return name{kind: byVersion, subject: s, number: int32(v)}
 }
 
+// guidName asks for a GUID as seen from a context: what the schema's unqualified
+// references mean depends on it, and the GUID does not cover that.
+func guidName(g schemas.GUID, in schemas.Context) name {
+	if in == schemas.DefaultContext {
+		in = ""
+	}
+	return name{kind: byGUID, guid: g, subject: schemas.Subject{Context: in}}
+}
+
 func prefixName(p framing.Prefix, in schemas.Context) name {
 	if p.Form == framing.ByGUID {
-		return name{kind: byGUID, guid: p.GUID}
+		return guidName(p.GUID, in)
 	}
 	return name{kind: byID, subject: schemas.Subject{Context: in}, number: p.ID}
 }

@@ -196,7 +196,7 @@ func (c *cache) keep(n name, found schemas.Found, schema schemas.Schema, title s
 		c.put(name{kind: byID, subject: schemas.Subject{Context: found.ID.Context}, number: found.ID.Number}, r)
 	}
 	if found.GUID != (schemas.GUID{}) && n.kind != byGUID && len(found.Source.References) == 0 {
-		c.put(name{kind: byGUID, guid: found.GUID}, r)
+		c.put(guidName(found.GUID, found.Subject.Context), r)
 	}
 	c.evict(p)
 	return r

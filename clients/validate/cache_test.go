@@ -188,11 +188,24 @@ func TestReferencesDecideBesideTheGUID(t *testing.T) {
 	s.put("orders-value", schemas.Avro, text, ref)
 	s.put(":.eu:users-value", schemas.Avro, strings.Replace(userV1, "long", "string", 1))
 	eu := s.put(":.eu:orders-value", schemas.Avro, text, ref)
+	s.put(":.us:users-value", schemas.Avro, strings.Replace(userV1, "long", "boolean", 1))
+	alone := s.put(":.us:bills-value", schemas.Avro, strings.Replace(text, "Order", "Bill", 1), ref) // not in the default context at all
 	v, _ := open(t, s, validate.Options{})
-	for range 2 {
-		o := v.BeforeConsume(ctx, &validate.Message{Headers: stamped(eu), Payload: []byte{4, 'a', 'b'}}, &validate.Expect{})
-		if o.Verdict != validate.Accept {
-			t.Fatalf("%s %s (%v)", o.Verdict, o.Reason, o.Err)
+	for _, tt := range []struct {
+		f       schemas.Found
+		payload []byte
+		headers []validate.Header
+	}{
+		{eu, []byte{4, 'a', 'b'}, stamped(eu)},
+		{eu, []byte{4, 'a', 'b'}, without(stamped(eu), "schemaVersion", "schemaId")},
+		{alone, []byte{1}, stamped(alone)},
+		{alone, []byte{1}, without(stamped(alone), "schemaVersion", "schemaId")},
+	} {
+		for range 2 {
+			o := v.BeforeConsume(ctx, &validate.Message{Headers: tt.headers, Payload: tt.payload}, &validate.Expect{})
+			if o.Verdict != validate.Accept || o.Unverified || o.Version != 1 {
+				t.Fatalf("%s: %s %s, version %s (%v)", tt.f.Subject, o.Verdict, o.Reason, o.Version, o.Err)
+			}
 		}
 	}
 }

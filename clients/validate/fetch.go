@@ -145,7 +145,11 @@ func (v *Validator) ask(ctx context.Context, n name, a asking) (*record, error) 
 	}
 	v.stats.answered.Add(1)
 	v.circuit.heal()
-	schema, err := v.parse(ctx, found)
+	from := found
+	if from.Subject.Context == "" {
+		from.Subject.Context = n.subject.Context
+	}
+	schema, err := v.parse(ctx, from)
 	if err != nil {
 		if reasonOf(err) == SchemaUnparsable {
 			v.cache.refuse(n, err, now, v.options.NotFound)

@@ -127,7 +127,7 @@ func (s *stamper) pin(ctx context.Context, original string) *Error {
 			return s.fail(VersionUnknown, fmt.Errorf("pin a version: %d is not in 1…2147483647", s.p.version))
 		}
 	case pinGUID:
-		n = name{kind: byGUID, guid: s.p.guid}
+		n = guidName(s.p.guid, s.subject.Context)
 	case pinLatest:
 		n, a.fresh = name{kind: byLatest, subject: s.subject}, s.p.maxAge
 	case pinText:
@@ -155,7 +155,7 @@ func (s *stamper) typeOfPin(ctx context.Context) (string, *Error) {
 	title := ""
 	switch s.p.kind {
 	case pinGUID:
-		r, _, err := s.v.get(ctx, name{kind: byGUID, guid: s.p.guid}, asking{})
+		r, _, err := s.v.get(ctx, guidName(s.p.guid, ""), asking{})
 		if err != nil {
 			return "", s.fail(reasonOf(err), err)
 		}

@@ -206,7 +206,7 @@ func (d *decoder) element(n *node, f *field, i, end, depth int) int {
 		i = d.message(sub, i, end, f.number, depth+1)
 		d.pop()
 		return i
-		default: // delimited by their length
+	default: // delimited by their length
 	}
 	from, stop := d.length(f, i, end)
 	if stop < 0 {

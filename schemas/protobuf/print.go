@@ -35,7 +35,8 @@ func (p *printer) line(format string, args ...any) {
 	p.WriteByte('\n')
 }
 
-func (p *printer) printf(format string, args ...any) { p.WriteString(fmt.Sprintf(format, args...)) }
+// printf cannot fail: the builder never does.
+func (p *printer) printf(format string, args ...any) { _, _ = fmt.Fprintf(p, format, args...) }
 
 func (p *printer) pad() {
 	for range p.indent {

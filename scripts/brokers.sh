@@ -128,6 +128,7 @@ all=(rabbitmq)
 start() {
   local folder name
   folder=$(mktemp -d "${TMPDIR:-/tmp}/cartorio-brokers.XXXXXX")
+  trap 'stop "$folder"; exit 130' INT TERM
   [ $# -gt 0 ] || set -- "${all[@]}"
   for name in "$@"; do
     if ! declare -F "start_$name" >/dev/null; then
@@ -137,6 +138,7 @@ start() {
     fi
     "start_$name" "$folder" || { stop "$folder"; return 1; }
   done
+  trap - INT TERM
   echo "export CARTORIO_BROKERS=$folder"
 }
 

@@ -192,8 +192,7 @@ func (c *confirmer) run() {
 		if !lost {
 			var more bool
 			if pending, lost, more = c.step(l, pending); !more {
-				fail(pending, Unsent, ErrClosed)
-				_ = l.ch.Close()
+				fail(append(l.lose(), pending...), Unsent, ErrClosed)
 				return
 			}
 		}

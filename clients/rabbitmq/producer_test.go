@@ -272,3 +272,27 @@ func TestConnectErrorsHideThePassword(t *testing.T) {
 		}
 	}
 }
+
+// A producer that is closed in a hurry tells those who wait that nothing is known.
+func TestCloseInAHurry(t *testing.T) {
+	t.Parallel()
+	b := newBroker()
+	b.answer = func(int, published) string { return "silence" }
+	synctest.Test(t, func(t *testing.T) {
+		v := validator(&shelf{})
+		defer v.Close()
+		p := rabbitmq.NewProducer(b.open, v, validate.Version(orders, 1), rabbitmq.ProducerOptions{})
+		done := make(chan error)
+		go func() { done <- p.Publish(ctx, "orders", "k", amqp.Publishing{Body: []byte(`{"id":1}`)}) }()
+		synctest.Wait()
+		hurry, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		if err := p.Close(hurry); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Close: %v", err)
+		}
+		var e *rabbitmq.Error
+		if err := <-done; !errors.As(err, &e) || e.Fate != rabbitmq.Unknown {
+			t.Errorf("Publish: %v", err)
+		}
+	})
+}

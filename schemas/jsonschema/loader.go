@@ -75,10 +75,11 @@ type loader struct {
 	pointers  int                                            // bytes of pointers in problems
 	indexes   map[*jsontext.Value]map[string]*jsontext.Value // of large objects
 	regexes   int                                            // what RE2 may still take, in instructions
-	count     int
-	refused   bool // the meta-schema refused something
-	bundled   bool // this is the loader of the meta-schemas themselves
-	dynamic   bool // some node has a dynamic reference
+	count     int                                            // schemas of the document at hand
+	total     int                                            // schemas of all documents
+	refused   bool                                           // the meta-schema refused something
+	bundled   bool                                           // this is the loader of the meta-schemas themselves
+	dynamic   bool                                           // some node has a dynamic reference
 }
 
 // problem is something wrong at a place of a document.
@@ -90,6 +91,10 @@ type problem struct {
 	detail   string
 	shape    bool // a keyword's value is of the wrong shape: the meta-schema says so too
 }
+
+// closureDeclarations bounds the schemas of a whole closure, as a multiple of
+// the limit for one text.
+const closureDeclarations = 10
 
 func newLoader(limits schemas.Limits) *loader {
 	return &loader{
@@ -165,10 +170,11 @@ func (l *loader) scan(v *jsontext.Value, r *resource, root bool) error {
 	if v.Kind != jsontext.Object && v.Kind != jsontext.Bool {
 		return nil
 	}
-	if l.count++; l.limits.Declarations > 0 && l.count > l.limits.Declarations {
-		return &schemas.LimitError{
-			Limit: schemas.LimitDeclarations, Most: l.limits.Declarations, Found: l.count,
-			Position: r.document.position(v.Start),
+	l.count++
+	l.total++
+	for _, c := range []struct{ found, most int }{{l.count, l.limits.Declarations}, {l.total, closureDeclarations * l.limits.Declarations}} {
+		if c.most > 0 && c.found > c.most {
+			return &schemas.LimitError{Limit: schemas.LimitDeclarations, Most: c.most, Found: c.found, Position: r.document.position(v.Start)}
 		}
 	}
 	if !root {
@@ -296,7 +302,7 @@ func (l *loader) at(v *jsontext.Value, r *resource, parent *Node, step ...string
 func (l *loader) build() error {
 	for done := 0; done < len(l.queue); {
 		for ; done < len(l.queue); done++ {
-			if most := 10 * l.limits.Declarations; most > 0 && done > most {
+			if most := closureDeclarations * l.limits.Declarations; most > 0 && done > most {
 				return &schemas.LimitError{Limit: schemas.LimitDeclarations, Most: most, Found: done}
 			}
 			l.fill(l.queue[done])

@@ -3,6 +3,7 @@ package jsonschema_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -252,6 +253,36 @@ func TestReferenceErrors(t *testing.T) {
 	_, err = jsonschema.Format.Parse(t.Context(), schemas.Source{Text: "{}", References: []schemas.Reference{{Name: "a", Subject: "a", Version: 1}}}, avro, schemas.ParseOptions{})
 	if _, ok := errors.AsType[*schemas.ReferenceError](err); !ok {
 		t.Errorf("a target of another format: got %v", err)
+	}
+}
+
+// TestClosureLimits refers to more than one schema may bring with it.
+func TestClosureLimits(t *testing.T) {
+	t.Parallel()
+	wide := `{"anyOf":[` + repeat(19_000, func(int) string { return "{}" }) + `]}`
+	texts, names := map[string]string{}, []string{}
+	for i := range 12 {
+		name := fmt.Sprintf("n%d", i)
+		texts[name] = wide
+		names = append(names, name)
+	}
+	_, err := parseReferring(`{}`, schemas.New, texts, names...)
+	if limit, ok := errors.AsType[*schemas.LimitError](err); !ok || limit.Limit != schemas.LimitDeclarations {
+		t.Errorf("too many declarations in the closure: got %v", err)
+	}
+	if _, err := parseReferring(`{}`, schemas.New, texts, names[:9]...); err != nil {
+		t.Errorf("nine of them: %v", err)
+	}
+	long := `{"title":"` + strings.Repeat("x", 1<<20-20) + `"}`
+	for name := range texts {
+		texts[name] = long
+	}
+	_, err = parseReferring(`{}`, schemas.New, texts, names...)
+	if limit, ok := errors.AsType[*schemas.LimitError](err); !ok || limit.Limit != schemas.LimitText {
+		t.Errorf("too much text in the closure: got %v", err)
+	}
+	if _, err := parseReferring(`{}`, schemas.Stored, texts, names...); err != nil {
+		t.Errorf("a stored schema has no such limit: %v", err)
 	}
 }
 

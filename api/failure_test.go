@@ -75,7 +75,7 @@ func TestNotReady(t *testing.T) {
 	}
 	journal := &failing{Journal: inner}
 	r := open(t, journal)
-	defer r.Close() //nolint:errcheck // it says what the test made it say
+	defer r.Close()
 	c := &client{t: t, server: api.New(r, api.Options{}), header: http.Header{}}
 	c.server.Observe(func(r *api.Route, _, _ int) { c.route = r })
 	c.register("s", schema(`"string"`))

@@ -330,12 +330,26 @@ func (r *Registry) persist(b *batch) error {
 	for _, t := range b.texts {
 		texts[t.Hash] = t.Text
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	changes := make([]change, len(b.events))
 	for i, e := range b.events {
 		e.Revision = after + Revision(i) + 1
-		if err := r.state.Apply(Record{Event: e, Text: texts[e.Text]}); err != nil {
+		if changes[i], err = decode(Record{Event: e, Text: texts[e.Text]}); err != nil {
 			return r.fail(err)
+		}
+	}
+	if err := r.apply(changes...); err != nil {
+		return r.fail(err)
+	}
+	return nil
+}
+
+// apply folds events into the state that everybody reads.
+func (r *Registry) apply(changes ...change) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range changes {
+		if err := r.state.apply(c); err != nil {
+			return err
 		}
 	}
 	r.revision.Store(uint64(r.state.revision))
@@ -349,13 +363,11 @@ func (r *Registry) read() error {
 	}
 	var fold error
 	err := r.journal.Read(r.life, r.state.revision, func(record Record) error {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if fold = r.state.Apply(record); fold != nil {
-			return fold
+		var c change
+		if c, fold = decode(record); fold == nil {
+			fold = r.apply(c)
 		}
-		r.revision.Store(uint64(r.state.revision))
-		return nil
+		return fold
 	})
 	if fold != nil {
 		return r.fail(fold)

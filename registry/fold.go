@@ -13,48 +13,62 @@ import (
 // form, or that contradicts what came before. The state is then not to be used
 // any more.
 func (s *State) Apply(r Record) error {
-	if r.Revision != s.revision+1 {
-		return fmt.Errorf("fold the journal: event %d follows event %d: the journal has a gap or was changed by hand", r.Revision, s.revision)
+	c, err := decode(r)
+	if err != nil {
+		return err
 	}
-	var err error
+	return s.apply(c)
+}
+
+// change is a decoded event. Decoding needs no state, so that nobody has to
+// wait for it.
+type change struct {
+	Record
+	fold func(*State) error
+}
+
+func (s *State) apply(c change) error {
+	if c.Revision != s.revision+1 {
+		return fmt.Errorf("fold the journal: event %d follows event %d: the journal has a gap or was changed by hand", c.Revision, s.revision)
+	}
+	if err := c.fold(s); err != nil {
+		return fmt.Errorf("fold event %d (%s): %w", c.Revision, c.Kind, err)
+	}
+	s.revision = c.Revision
+	return nil
+}
+
+// decode reads the body of an event.
+func decode(r Record) (change, error) {
 	switch r.Kind {
 	case KindInstalled:
-		err = fold(r, func(b *installedBody) error { s.installation = b.Installation; return nil })
+		return decodeAs(r, func(s *State, b *installedBody) error { s.installation = b.Installation; return nil })
 	case KindVersionRegistered:
-		err = fold(r, func(b *registeredBody) error { return s.register(b, r) })
+		return decodeAs(r, func(s *State, b *registeredBody) error { return s.register(b, r) })
 	case KindVersionDeleted, KindSubjectDeleted:
-		err = fold(r, func(b *deletedBody) error { return s.delete(b, r) })
+		return decodeAs(r, func(s *State, b *deletedBody) error { return s.delete(b, r) })
 	case KindConfigSet, KindConfigCleared:
-		err = fold(r, func(b *configBody) error { return s.configure(b, r) })
+		return decodeAs(r, func(s *State, b *configBody) error { return s.configure(b, r) })
 	case KindModeSet, KindModeCleared:
-		err = fold(r, func(b *modeBody) error {
+		return decodeAs(r, func(s *State, b *modeBody) error {
 			set(s.modes, schemas.Subject{Context: b.Context, Name: b.Subject}, b.After, b.After != "")
 			s.settings = r.Revision
 			return nil
 		})
 	case KindContextDeleted:
-		err = fold(r, func(b *contextBody) error { s.space(b.Context).listed = false; return nil })
+		return decodeAs(r, func(s *State, b *contextBody) error { s.space(b.Context).listed = false; return nil })
 	case KindExceptionSet, KindExceptionCleared:
-		err = fold(r, func(b *exceptionBody) error { s.except(b, r.Kind == KindExceptionSet); return nil })
-	default:
-		err = fmt.Errorf("read event %d: its kind %q is unknown: use the program that wrote it, or a newer one", r.Revision, r.Kind)
+		return decodeAs(r, func(s *State, b *exceptionBody) error { s.except(b, r.Kind == KindExceptionSet); return nil })
 	}
-	if err == nil {
-		s.revision = r.Revision
-	}
-	return err
+	return change{}, fmt.Errorf("read event %d: its kind %q is unknown: use the program that wrote it, or a newer one", r.Revision, r.Kind)
 }
 
-// fold decodes a body and hands it on; what goes wrong names the event.
-func fold[B any](r Record, apply func(*B) error) error {
+func decodeAs[B any](r Record, fold func(*State, *B) error) (change, error) {
 	var body B
 	if err := decodeBody(r, &body); err != nil {
-		return err
+		return change{}, err
 	}
-	if err := apply(&body); err != nil {
-		return fmt.Errorf("fold event %d (%s): %w", r.Revision, r.Kind, err)
-	}
-	return nil
+	return change{r, func(s *State) error { return fold(s, &body) }}, nil
 }
 
 func set[K comparable, V any](m map[K]V, k K, v V, there bool) {

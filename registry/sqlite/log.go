@@ -52,7 +52,7 @@ func (j *Journal) append(ctx context.Context, after registry.Revision, batch reg
 			return 0, err
 		}
 	}
-	addEvent := tx.StmtContext(ctx, j.addEvent)
+	addEvent := tx.StmtContext(ctx, j.addEvent) //nolint:sqlclosecheck // as above
 	for _, e := range batch.Events {
 		end++
 		var text any

@@ -59,8 +59,11 @@ const settings = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=
 func (j *Journal) open(ctx context.Context) (err error) {
 	name := "file::memory:?" + settings
 	if j.path != Memory {
+		// One file has one lock, by whatever name it is opened.
 		if real, err := filepath.EvalSymlinks(j.path); err == nil {
-			j.path = real // one file has one lock, by whatever name it is opened
+			j.path = real
+		} else if _, there := os.Lstat(j.path); there == nil {
+			return err // a link to nothing: what it will name cannot be locked
 		}
 		if err := check(j.path); err != nil {
 			return err
@@ -97,6 +100,7 @@ func (j *Journal) open(ctx context.Context) (err error) {
 		{&j.addEvent, "INSERT INTO events (revision, time, actor, request, kind, body, text) VALUES (?, ?, ?, ?, ?, ?, ?)"},
 		{&j.erase, "DELETE FROM texts WHERE hash = ?"},
 	} {
+		//nolint:sqlclosecheck // they end with the database
 		if *s.to, err = j.db.PrepareContext(ctx, s.text); err != nil {
 			return err
 		}

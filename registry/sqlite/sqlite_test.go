@@ -184,6 +184,9 @@ func TestFilesThatAreNotOurs(t *testing.T) {
 	refused(t, made("marked.db", "PRAGMA application_id = 7"), "another program")
 	refused(t, dir, dir)
 	refused(t, filepath.Join(dir, "nowhere", "c.db"), "nowhere")
+	if link := filepath.Join(dir, "dangling.db"); os.Symlink(filepath.Join(dir, "not-yet.db"), link) == nil {
+		refused(t, link, "not-yet.db")
+	}
 	mustOpen(t, write("empty.db", ""))
 
 	path := filepath.Join(dir, "newer.db")

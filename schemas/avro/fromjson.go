@@ -28,7 +28,7 @@ func (s *Schema) BinaryOf(text []byte, options schemas.ReadOptions) ([]byte, []s
 	if err != nil {
 		return nil, []schemas.Violation{violationOf(err)}
 	}
-	e := encoder{o: o, shape: measure(s.root), steps: o.Steps}
+	e := encoder{o: o, shape: s.reading().shape, steps: o.Steps}
 	if e.steps == 0 {
 		e.steps = 1<<16 + 16*len(text)
 	}

@@ -374,3 +374,73 @@ func TestHostileReferences(t *testing.T) {
 		t.Errorf("2700 declarations in references pass a limit of 100: %v", err)
 	}
 }
+
+// TestDeepStoredSchemas walks what only a stored schema may nest.
+func TestDeepStoredSchemas(t *testing.T) {
+	records := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `{"type":"record","name":"R%d","fields":[{"name":"f","type":`, i)
+		}
+		return b.String() + `"int"` + strings.Repeat(`}]}`, n)
+	}
+	for name, text := range map[string]string{
+		"arrays":  strings.Repeat(`{"type":"array","items":`, 9900) + `"int"` + strings.Repeat(`}`, 9900),
+		"records": records(3300),
+		"default": withDefault(`"int"`, strings.Repeat(`[`, 9000)+strings.Repeat(`]`, 9000)),
+	} {
+		bounded(t, 512<<20, func() {
+			s, err := parse(text, schemas.Stored)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			useAll(s)
+		})
+	}
+	if _, err := parse(forwardChain(9000), schemas.Stored); err == nil {
+		t.Error("a canonical text that cannot be read back is accepted")
+	}
+}
+
+// useAll asks a schema everything that walks it.
+func useAll(s *avro.Schema) {
+	for _, payload := range [][]byte{nil, make([]byte, 64), []byte(strings.Repeat("\x02", 1000))} {
+		s.Reads(s, schemas.Payload{Bytes: payload}, schemas.ReadOptions{Value: true})
+		s.JSONOf(payload, schemas.ReadOptions{})
+	}
+	s.BinaryOf([]byte(`{"f":[[[{}]]]}`), schemas.ReadOptions{})
+	s.Normalized()
+	s.ParsingForm()
+	s.Resolved()
+	s.Equivalent(s)
+	s.Remarks()
+	s.Weight()
+}
+
+func TestDeepReferences(t *testing.T) {
+	for _, c := range []struct {
+		texts    int
+		accepted bool
+	}{{700, true}, {900, false}} {
+		subjects := map[string]text1{}
+		for i := range c.texts {
+			var uses []string
+			next := `"int"`
+			if i > 0 {
+				uses, next = []string{fmt.Sprint("s", i-1)}, fmt.Sprintf(`"T%d"`, i-1)
+			}
+			text := strings.Repeat(`{"type":"array","items":`, 250) + next + strings.Repeat(`}`, 250)
+			subjects[fmt.Sprint("s", i)] = text1{fmt.Sprintf(`{"type":"record","name":"T%d","fields":[{"name":"a","type":%s}]}`, i, text), uses}
+		}
+		source, resolver := folderOf(subjects)
+		bounded(t, 1<<30, func() {
+			s, err := avro.Parse(context.Background(), source(fmt.Sprint("s", c.texts-1)), resolver, schemas.ParseOptions{Mode: schemas.Stored})
+			if (err == nil) != c.accepted {
+				t.Errorf("%d texts: %v", c.texts, err)
+			}
+			if err == nil {
+				useAll(s)
+			}
+		})
+	}
+}

@@ -297,3 +297,24 @@ func TestOutline(t *testing.T) {
 		t.Error("a faulty .avsc has an outline")
 	}
 }
+
+// TestWorkedExample is the example of the REST contract, 5.1.1, whose texts are
+// known by their GUIDs.
+func TestWorkedExample(t *testing.T) {
+	t.Parallel()
+	s := mustParse(t, `{ "namespace": "com.acme", "name": "User", "type": "record", "zprop": 1, "aprop": {"b": 2, "a": 1},
+  "aliases": ["Person", "com.acme.Account"],
+  "fields": [ {"type": {"type": "long"}, "name": "id", "order": "ascending"},
+              {"name": "tags", "default": [], "type": {"items": "string", "type": "array"}, "doc": ""},
+              {"name": "amount", "type": {"scale": 2, "type": "bytes", "precision": 10, "logicalType": "decimal"}},
+              {"name": "parent", "default": null, "type": ["null", "User"]} ] }`)
+	normalized, _ := s.Normalized()
+	for text, want := range map[string]string{
+		s.Canonical(): "3ee77d86-ed6f-ad34-bfaa-aa330a3a08bd",
+		normalized:    "cd22cf28-89f2-39aa-230f-4fc62d9a9502",
+	} {
+		if got := schemas.GUIDOf(text, nil, nil, nil).String(); got != want {
+			t.Errorf("%s has the GUID %s, want %s", text, got, want)
+		}
+	}
+}

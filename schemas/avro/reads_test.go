@@ -276,6 +276,44 @@ func TestReadsOtherCircumstances(t *testing.T) {
 	}
 }
 
+// TestReadsStoredDefaults fills in what only stored schemas may have.
+func TestReadsStoredDefaults(t *testing.T) {
+	t.Parallel()
+	writer := mustParse(t, `{"type":"record","name":"Parcel","fields":[]}`)
+	for name, text := range map[string]string{
+		"null for a string":        withDefault(`"string"`, `null`),
+		"text for a number":        withDefault(`"long"`, `"1"`),
+		"number for bytes":         withDefault(`"bytes"`, `1`),
+		"object for an array":      withDefault(`{"type":"array","items":"int"}`, `{}`),
+		"item":                     withDefault(`{"type":"array","items":"int"}`, `[null]`),
+		"array for a map":          withDefault(`{"type":"map","values":"int"}`, `[]`),
+		"value of a map":           withDefault(`{"type":"map","values":"int"}`, `{"a":null}`),
+		"text for a record":        withDefault(`{"type":"record","name":"Q","fields":[]}`, `"x"`),
+		"member missing":           withDefault(`{"type":"record","name":"Q","fields":[{"name":"a","type":"int"}]}`, `{}`),
+		"no branch":                withDefault(`["null","int"]`, `"x"`),
+		"bytes beyond U+00FF":      withDefault(`"bytes"`, `"日"`),
+		"a record that needs self": withDefault(`{"type":"record","name":"Q","fields":[{"name":"q","type":"Q","default":{}}]}`, `{}`),
+	} {
+		reader, err := parse(text, schemas.Stored)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := reader.Reads(writer, schemas.Payload{}, schemas.ReadOptions{Value: true})
+		if len(got.Violations) != 1 || got.Violations[0].Rule != "default" || got.Violations[0].Schema != "/fields/0" {
+			t.Errorf("%s: %v", name, got.Violations)
+		}
+	}
+	// Defaults that lean on defaults, twice at each level, are too much to build
+	// and no reason to refuse the payload.
+	reader := mustParse(t, strings.Replace(withDefault(`"R0"`, `{}`), `"fields":[`, `"fields":[{"name":"u","type":[`+strings.Trim(strings.Replace(doubling(30, `"int"`, `,"default":{}`), `"int","default":{}`, `"int","default":1`, 2), "[]")+`],"default":{}},`, 1))
+	if got := reader.Reads(writer, schemas.Payload{}, schemas.ReadOptions{}); !got.OK() {
+		t.Error(got.Violations)
+	}
+	if got := reader.Reads(writer, schemas.Payload{}, schemas.ReadOptions{Value: true}); got.OK() || got.Violations[0].Kind != schemas.TooComplex {
+		t.Error(got.Violations)
+	}
+}
+
 func TestReadsForgetsOldWriters(t *testing.T) {
 	t.Parallel()
 	reader := mustParse(t, `{"type":"record","name":"P","fields":[{"name":"a","type":"int"}]}`)

@@ -13,8 +13,8 @@ import (
 	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
 )
 
-// registry plays a registry with one version of one subject.
-func registry() *httptest.Server {
+// playRegistry plays a registry with one version of one subject.
+func playRegistry() *httptest.Server {
 	const order = `{"subject":"orders-value","version":1,"id":7,"guid":"01fc056e-ed58-c88f-e1c5-07fcd84dd4b7","schemaType":"JSON",
 		"schema":"{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"integer\"}},\"required\":[\"id\"]}"}`
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -23,7 +23,7 @@ func registry() *httptest.Server {
 }
 
 func ExampleValidator_BeforePublish() {
-	server := registry()
+	server := playRegistry()
 	defer server.Close()
 	client, err := sr.New(sr.Options{URLs: []string{server.URL}})
 	if err != nil {
@@ -57,7 +57,7 @@ func ExampleValidator_BeforePublish() {
 }
 
 func ExampleValidator_BeforeConsume() {
-	server := registry()
+	server := playRegistry()
 	defer server.Close()
 	client, err := sr.New(sr.Options{URLs: []string{server.URL}})
 	if err != nil {

@@ -191,7 +191,7 @@ func (r *Registry) ClearConfig(ctx context.Context, scope schemas.Subject) (Conf
 			return nil, nil
 		}
 		if !had {
-			return nil, &Error{Code: CodeSubjectUnknown, Subject: scope, Text: fmt.Sprintf("subject '%s' has no config of its own", scope)}
+			return nil, &Error{Code: CodeSubjectUnknown, Subject: scope, Text: named(scope) + " has no config of its own"}
 		}
 		return r.state.reconfigure(scope, before, had, Config{}), nil
 	})
@@ -204,7 +204,7 @@ func (r *Registry) ClearConfig(ctx context.Context, scope schemas.Subject) (Conf
 // changeable refuses under a read-only mode in force.
 func (s *State) changeable(scope schemas.Subject, what string) error {
 	if mode := s.modeInForce(scope); mode == ReadOnly || mode == ReadOnlyOverride {
-		return &Error{Code: CodeNotPermitted, Subject: scope, Text: fmt.Sprintf("cannot %s subject '%s' in context '%s': it is in mode %s", what, scope, scope.Context, mode)}
+		return &Error{Code: CodeNotPermitted, Subject: scope, Text: fmt.Sprintf("cannot %s %s: it is in mode %s", what, named(scope), mode)}
 	}
 	return nil
 }

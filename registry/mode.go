@@ -64,7 +64,7 @@ func (r *Registry) SetMode(ctx context.Context, scope schemas.Subject, m Mode, f
 		if m == Forward && scope != registryScope {
 			return &Error{Code: CodeModeInvalid, Subject: scope, Text: "mode FORWARD can be set on the whole registry (:.__GLOBAL:) only"}
 		}
-		return &Error{Code: CodeNotPermitted, Subject: scope, Text: fmt.Sprintf("mode %s is not supported yet: subject '%s' in context '%s' stays in mode %s", m, scope, scope.Context, r.ModeInForce(scope))}
+		return &Error{Code: CodeNotPermitted, Subject: scope, Text: fmt.Sprintf("mode %s is not supported yet: %s stays in mode %s", m, named(scope), r.ModeInForce(scope))}
 	default:
 		return &Error{Code: CodeModeInvalid, Subject: scope, Text: fmt.Sprintf("mode %q is none of READWRITE, READONLY, READONLY_OVERRIDE, IMPORT, FORWARD", string(m))}
 	}
@@ -110,7 +110,7 @@ func (r *Registry) ClearMode(ctx context.Context, scope schemas.Subject, recursi
 		case !had && scope == globalScope:
 			before = ReadWrite
 		case !had && !recursive:
-			return nil, &Error{Code: CodeSubjectUnknown, Subject: scope, Text: fmt.Sprintf("subject '%s' has no mode of its own", scope)}
+			return nil, &Error{Code: CodeSubjectUnknown, Subject: scope, Text: named(scope) + " has no mode of its own"}
 		}
 		if len(scopes) == 0 {
 			return nil, nil

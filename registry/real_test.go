@@ -44,6 +44,7 @@ func TestRealFormats(t *testing.T) {
 		{name: "Avro", subject: "person", source: schemas.Source{Type: schemas.Avro, Text: ` { "namespace":"shop", "name": "Person", "type":"record","fields":[{"type":"string","name":"name"}] } `}, id: 1, version: 1, text: person},
 		{name: "Avro again", subject: "person", source: schemas.Source{Type: schemas.Avro, Text: person}, id: 1, version: 1, text: person},
 		{name: "Avro with a reference", subject: "sale", source: schemas.Source{Type: schemas.Avro, Text: sale, References: refs(schemas.Reference{Name: "shop.Person", Subject: "person", Version: -1})}, id: 2, version: 1, text: strings.Replace(sale, "shop.Person", "Person", 1)},
+		{name: "Avro with the type inline", subject: "sale", source: schemas.Source{Type: schemas.Avro, Text: strings.Replace(sale, `"shop.Person"`, person, 1)}, id: 2, version: 1, text: strings.Replace(sale, "shop.Person", "Person", 1)},
 		{name: "Avro without its reference", subject: "sale", source: schemas.Source{Type: schemas.Avro, Text: sale}, code: registry.CodeSchemaInvalid},
 		{name: "Avro that breaks", subject: "person", source: schemas.Source{Type: schemas.Avro, Text: strings.Replace(person, `"string"}`, `"string"},{"name":"age","type":"int"}`, 1)}, code: registry.CodeIncompatible},
 		{name: "Avro with a bad default", subject: "odd", source: schemas.Source{Type: schemas.Avro, Text: strings.Replace(person, `"string"}`, `"string","default":null}`, 1)}, code: registry.CodeSchemaInvalid},

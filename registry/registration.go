@@ -293,10 +293,10 @@ func (r *Registry) register(ctx context.Context, q Registration, told *Stored, s
 // permits refuses what the mode forbids (step 3).
 func (v *view) permits(q Registration) error {
 	if v.mode == ReadOnly || v.mode == ReadOnlyOverride {
-		return &Error{Code: CodeNotPermitted, Subject: q.Subject, Text: fmt.Sprintf("subject '%s' in context '%s' is in mode %s: nothing new can be registered", q.Subject, q.Subject.Context, v.mode)}
+		return &Error{Code: CodeNotPermitted, Subject: q.Subject, Text: fmt.Sprintf("%s is in mode %s: nothing new can be registered", named(q.Subject), v.mode)}
 	}
 	if q.hasID() {
-		return &Error{Code: CodeNotPermitted, Subject: q.Subject, Text: fmt.Sprintf("subject '%s' in context '%s' is in mode %s: id %d cannot be chosen outside mode IMPORT, which is not supported yet", q.Subject, q.Subject.Context, v.mode, *q.ID)}
+		return &Error{Code: CodeNotPermitted, Subject: q.Subject, Text: fmt.Sprintf("%s is in mode %s: id %d cannot be chosen outside mode IMPORT, which is not supported yet", named(q.Subject), v.mode, *q.ID)}
 	}
 	return nil
 }

@@ -70,6 +70,14 @@ func settable(s schemas.Subject) error {
 	return writable(s)
 }
 
+// named is how a message names a scope.
+func named(scope schemas.Subject) string {
+	if scope.IsContext() {
+		return fmt.Sprintf("context '%s'", scope.Context)
+	}
+	return fmt.Sprintf("subject '%s' in context '%s'", scope, scope.Context)
+}
+
 func hasControl(s string) bool {
 	for _, r := range s {
 		if unicode.IsControl(r) {

@@ -110,7 +110,7 @@ func (b *builder) message(n ast.Node, name string, body *ast.MessageBody, parent
 			}
 			m.Extensions = append(m.Extensions, x)
 		case *ast.ReservedNode:
-			m.Reserved = append(m.Reserved, b.reserved(d, at, maxTag))
+			m.Reserved = b.reserved(m.Reserved, d, at, maxTag)
 		}
 	}
 	return m
@@ -205,7 +205,7 @@ func (b *builder) enum(n *ast.EnumNode, parent *Message, at schemas.Pointer) *En
 		case *ast.OptionNode:
 			e.Options = append(e.Options, b.option(d, at))
 		case *ast.ReservedNode:
-			e.Reserved = append(e.Reserved, b.reserved(d, at, math.MaxInt32))
+			e.Reserved = b.reserved(e.Reserved, d, at, math.MaxInt32)
 		case *ast.EnumValueNode:
 			v := &EnumValue{Name: d.Name.Val, Place: b.place(d, (at + "/values").Append(d.Name.Val))}
 			v.Number, _ = ast.AsInt32(d.Number, math.MinInt32, math.MaxInt32)
@@ -259,7 +259,9 @@ func (b *builder) service(n *ast.ServiceNode, at schemas.Pointer) *Service {
 	return s
 }
 
-func (b *builder) reserved(n *ast.ReservedNode, at schemas.Pointer, most int32) Reserved {
+// reserved appends a statement; one that was taken apart for the parser is put
+// together again.
+func (b *builder) reserved(list []Reserved, n *ast.ReservedNode, at schemas.Pointer, most int32) []Reserved {
 	r := Reserved{Ranges: b.ranges(n.Ranges, most), Place: b.place(n, at+"/reserved")}
 	for _, name := range n.Names {
 		r.Names = append(r.Names, name.AsString())
@@ -267,7 +269,12 @@ func (b *builder) reserved(n *ast.ReservedNode, at schemas.Pointer, most int32) 
 	for _, name := range n.Identifiers {
 		r.Names, r.Bare = append(r.Names, name.Val), true
 	}
-	return r
+	if len(list) > 0 && b.scan.isMade(b.tree.NodeInfo(n).Start().Offset) {
+		last := &list[len(list)-1]
+		last.Ranges, last.Names, last.Place.End = append(last.Ranges, r.Ranges...), append(last.Names, r.Names...), r.Place.End
+		return list
+	}
+	return append(list, r)
 }
 
 func (b *builder) ranges(list []*ast.RangeNode, most int32) []Range {

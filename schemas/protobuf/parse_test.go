@@ -251,6 +251,31 @@ func TestStoredIsLenient(t *testing.T) {
 	}
 }
 
+// TestStoredReservedStatement: the reference registry takes and prints reserved
+// statements of numbers and names together.
+func TestStoredReservedStatement(t *testing.T) {
+	t.Parallel()
+	const text = `syntax = "proto3"; message A { reserved 5, 7 to 9, "old", /* , */ 'a1', 11; reserved "x"; reserved 12; } enum E { reserved "Q", 3; E0 = 0; } message B { string reserved = 1; X no = 2; }`
+	parseError(t, text, schemas.ParseOptions{})
+	source := schemas.Source{Type: schemas.Protobuf, Text: text}
+	s, err := protobuf.Parse(t.Context(), source, nil, schemas.ParseOptions{Mode: schemas.Stored})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "syntax = \"proto3\";\n\nmessage A {\n  reserved 5, 7 to 9, 11, \"old\", \"a1\";\n  reserved \"x\";\n  reserved 12;\n}\nmessage B {\n  string reserved = 1;\n  X no = 2;\n}\nenum E {\n  reserved 3, \"Q\";\n  E0 = 0;\n}\n"
+	if diff := cmp.Diff(want, s.Canonical()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	again, err := protobuf.Parse(t.Context(), schemas.Source{Type: schemas.Protobuf, Text: s.Canonical()}, nil, schemas.ParseOptions{Mode: schemas.Stored})
+	if err != nil || again.Canonical() != s.Canonical() {
+		t.Errorf("no fixpoint: %v", err)
+	}
+	var list schemas.SyntaxErrors
+	if problem := s.(*protobuf.Schema).Problem(); !errors.As(problem, &list) || list[0].Position.Offset != strings.Index(text, "X no") {
+		t.Errorf("the unknown type is placed wrongly: %v", problem)
+	}
+}
+
 func TestNamesAndIndexes(t *testing.T) {
 	t.Parallel()
 	s := parse(t, `syntax = "proto2"; package p;

@@ -1,6 +1,8 @@
 package protobuf
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -15,7 +17,7 @@ const longLine = 256
 // scanned is a text that passed the pre-scan.
 type scanned struct {
 	text string
-	// breaks are the offsets, in text, of line feeds that were put in.
+	// breaks are the offsets, in text, of bytes that were put in.
 	breaks []int
 	lines  []int // offsets, in the text as given, of the lines' first bytes
 	parsed []int // the same in text
@@ -36,11 +38,19 @@ func (s *scanned) placed(line, column int) schemas.Position {
 	return s.position(min(s.parsed[line-1]+column-1, len(s.text)))
 }
 
+// isMade tells whether the byte at an offset was put in.
+func (s *scanned) isMade(offset int) bool {
+	_, ok := slices.BinarySearch(s.breaks, offset)
+	return ok
+}
+
 // scan reads the tokens of text and refuses what would make the parser slow or
 // hungry: nesting, count of declarations, long names and numbers. It knows no
 // grammar; what is malformed is left for the parser to tell.
 //
-// stored lifts all limits but the two on nesting, which the parser needs.
+// stored lifts all limits but the two on nesting, which the parser needs, and
+// takes reserved statements of numbers and names apart: the reference registry
+// stores them so, protoc and the parser refuse them.
 //
 // Errors: *schemas.LimitError.
 func scan(text string, limits schemas.Limits, stored bool) (*scanned, error) {
@@ -55,15 +65,17 @@ func scan(text string, limits schemas.Limits, stored bool) (*scanned, error) {
 		return nil, err
 	}
 	out := &scanned{text: text, lines: lineStarts(text)}
-	if len(s.cuts) > 0 {
+	if len(s.edits) > 0 {
+		slices.SortStableFunc(s.edits, func(a, b edit) int { return cmp.Compare(a.at, b.at) })
 		var b strings.Builder
-		b.Grow(len(text) + len(s.cuts))
 		last := 0
-		for i, at := range s.cuts {
-			b.WriteString(text[last:at])
-			b.WriteByte('\n')
-			out.breaks = append(out.breaks, at+i)
-			last = at
+		for _, e := range s.edits {
+			b.WriteString(text[last:e.at])
+			for i := e.skip; i < len(e.text); i++ {
+				out.breaks = append(out.breaks, b.Len()+i)
+			}
+			b.WriteString(e.text)
+			last = e.at + e.skip
 		}
 		b.WriteString(text[last:])
 		out.text = b.String()
@@ -93,7 +105,27 @@ type scanner struct {
 	declarations int
 	first        string // first word of the statement
 	group        bool   // the statement has the word group in front of its brace
-	cuts         []int
+	item         byte   // of a reserved statement: 'n' after a number, 's' after a name
+	comma        int    // offset of its last comma
+	edits        []edit
+}
+
+// edit puts a text in, in place of skip bytes.
+type edit struct {
+	at   int
+	text string
+	skip int
+}
+
+// reservedItem meets a number or a name of a reserved statement.
+func (s *scanner) reservedItem(kind byte) {
+	if !s.stored || s.first != "reserved" || !s.inDeclarations() {
+		return
+	}
+	if s.item != 0 && s.item != kind {
+		s.edits = append(s.edits, edit{s.comma, ";\nreserved ", 1})
+	}
+	s.item = kind
 }
 
 func (s *scanner) fail(limit schemas.Limit, most, found, at int) error {
@@ -128,6 +160,7 @@ func (s *scanner) run() error {
 				s.line = start + i + 1
 			}
 		case c == '"' || c == '\'':
+			s.reservedItem('s')
 			s.skipString(c)
 		case isIdentStart(c):
 			for s.at < len(s.text) && (isIdentStart(s.text[s.at]) || isDigit(s.text[s.at])) {
@@ -138,10 +171,11 @@ func (s *scanner) run() error {
 			}
 			word := s.text[start:s.at]
 			if s.first == "" {
-				s.first = word
+				s.first, s.item = word, 0
 			}
 			s.group = s.group || word == "group"
 		case isDigit(c) || c == '.' && s.at+1 < len(s.text) && isDigit(s.text[s.at+1]):
+			s.reservedItem('n')
 			if err := s.number(); err != nil {
 				return err
 			}
@@ -152,7 +186,7 @@ func (s *scanner) run() error {
 			}
 		}
 		if s.at-s.line > longLine && s.at < len(s.text) && s.text[s.at] != '\n' {
-			s.cuts = append(s.cuts, s.at)
+			s.edits = append(s.edits, edit{s.at, "\n", 0})
 			s.line = s.at
 		}
 	}
@@ -252,6 +286,7 @@ func (s *scanner) punctuation(c byte, at int) error {
 			return s.declare(at)
 		}
 	case ',':
+		s.comma = at
 		if s.first == "reserved" || s.first == "extensions" {
 			return s.declare(at)
 		}

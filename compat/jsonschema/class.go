@@ -61,6 +61,20 @@ var (
 	stringWords = []string{"minLength", "maxLength", "pattern", "format"}
 )
 
+// kinds is a set of kinds.
+type kinds uint16
+
+// families tells which family a keyword belongs to.
+var families = func() map[string]kinds {
+	out := map[string]kinds{}
+	for kind, words := range map[kind][]string{arrayKind: arrayWords, objectKind: objectWords, numberKind: numberWords, stringKind: stringWords} {
+		for _, name := range words {
+			out[name] = 1 << kind
+		}
+	}
+	return out
+}()
+
 // classOf classifies a node, once.
 //
 // Source: JSON Schema specification 2.2.
@@ -112,15 +126,20 @@ func (p *port) classify(n *jsonschema.Node) *class {
 	if n.Const != nil {
 		add(&class{kind: constKind, node: n, words: []string{"const"}})
 	}
-	taken := map[kind]bool{}
+	var taken, present kinds
 	if n.HasType {
-		add(typed(n, taken))
+		add(typed(n, &taken))
+	}
+	for i := range n.Value.Members {
+		if name := n.Value.Members[i].Name; families[name] != 0 && counts(n, name) {
+			present |= families[name]
+		}
 	}
 	for _, family := range []struct {
 		kind  kind
 		words []string
 	}{{arrayKind, arrayWords}, {objectKind, objectWords}, {numberKind, numberWords}, {stringKind, stringWords}} {
-		if !taken[family.kind] && slices.ContainsFunc(family.words, func(name string) bool { return counts(n, name) }) {
+		if present&^taken&(1<<family.kind) != 0 {
 			add(&class{kind: family.kind, node: n, words: family.words})
 		}
 	}
@@ -176,7 +195,7 @@ func combinedFirst(n *jsonschema.Node, parts []*class) []*class {
 }
 
 // typed makes the class of a type, which takes that type's keywords with it.
-func typed(n *jsonschema.Node, taken map[kind]bool) *class {
+func typed(n *jsonschema.Node, taken *kinds) *class {
 	v := n.Keyword("type")
 	if v.Kind == jsontext.String {
 		return oneType(n, v.Text, taken)
@@ -188,8 +207,8 @@ func typed(n *jsonschema.Node, taken map[kind]bool) *class {
 	return c
 }
 
-func oneType(n *jsonschema.Node, name string, taken map[kind]bool) *class {
-	c := &class{node: n, prefix: "type " + name + " "}
+func oneType(n *jsonschema.Node, name string, taken *kinds) *class {
+	c := &class{node: n, prefix: name}
 	var words []string
 	switch name {
 	case "string":
@@ -207,7 +226,7 @@ func oneType(n *jsonschema.Node, name string, taken map[kind]bool) *class {
 		c.kind = nullKind
 	}
 	c.words = words
-	taken[c.kind] = true
+	*taken |= 1 << c.kind
 	return c
 }
 

@@ -114,7 +114,9 @@ func (c *comparison) properties() {
 	for _, property := range c.old.node.Properties {
 		name, old := property.Name, c.p.classOf(property.Node)
 		if q := c.next.node.Property(name); q != nil {
-			c.take(c.p.compare(old, c.p.classOf(q)), "properties", name)
+			if r := c.p.compare(old, c.p.classOf(q)); !r.isSilent() {
+				c.take(r, "properties", name)
+			}
 			continue
 		}
 		cover := c.coverFor(nextModel, name)
@@ -168,6 +170,9 @@ func (c *comparison) cover(old, next *class, kind string, path ...string) {
 }
 
 func (c *comparison) dependencies() {
+	if a, b := c.old.node, c.next.node; len(a.DependentRequired)+len(b.DependentRequired)+len(a.DependentSchemas)+len(b.DependentSchemas) == 0 {
+		return
+	}
 	names := func(of *class) map[string]map[string]bool {
 		out := map[string]map[string]bool{}
 		for _, d := range of.node.DependentRequired {

@@ -16,9 +16,12 @@ type port struct {
 	policy  compat.Policy
 	classes map[*jsonschema.Node]*class
 
-	results map[pair]*result
-	open    map[pair]bool
-	refuted map[pair]*result // found incompatible in an earlier pass
+	results  map[pair]*result
+	open     map[pair]bool
+	refuted  map[pair]*result // found incompatible in an earlier pass
+	plain    comparison       // at hand in plainly, which does not recur
+	plainOut result
+
 	depth   int
 	assumed bool // an open pair was met again and taken for equal
 }
@@ -32,6 +35,9 @@ type pair struct{ old, next *class }
 // isPlain tells whether a pair is compared without looking below it: such a
 // result is cheaper to find again than to remember.
 func (at pair) isPlain() bool {
+	if at.old == nil || at.next == nil {
+		return true
+	}
 	if at.old.kind == combinedKind || at.next.kind == combinedKind {
 		return false
 	}
@@ -105,9 +111,12 @@ func (c *comparison) say(kind string, path ...string) {
 	}
 }
 
+// isSilent tells whether a result has nothing to add to another.
+func (r *result) isSilent() bool { return len(r.entries) == 0 && r.compatible }
+
 // take adds the result of a pair below.
 func (c *comparison) take(r *result, path ...string) {
-	if len(r.entries) > 0 || !r.compatible {
+	if !r.isSilent() {
 		c.out.entries = append(c.out.entries, entry{path: path, sub: r})
 	}
 	if !r.compatible {
@@ -119,28 +128,18 @@ func (c *comparison) take(r *result, path ...string) {
 //
 // Source: JSON Schema specification 2.3.
 func (p *port) compare(old, next *class) *result {
-	out := &result{compatible: true}
-	c := &comparison{p: p, out: out, old: old, next: next}
-	switch {
-	case old == nil && next == nil:
-		return out
-	case old == nil:
-		c.say("SCHEMA_ADDED")
-		return out
-	case next == nil:
-		c.say("SCHEMA_REMOVED")
-		return out
+	if old == nil && next == nil {
+		return silent
+	}
+	if !p.meter.Spend(1) {
+		return &result{}
 	}
 	at := pair{p.follow(old), p.follow(next)}
-	c.old, c.next = at.old, at.next
-	if !p.meter.Spend(1) {
-		out.compatible = false
-		return out
-	}
 	if at.isPlain() {
-		c.pair()
-		return out
+		return p.plainly(at)
 	}
+	out := &result{compatible: true}
+	c := &comparison{p: p, out: out, old: at.old, next: at.next}
 	if known := p.results[at]; known != nil {
 		return known
 	}
@@ -160,6 +159,28 @@ func (p *port) compare(old, next *class) *result {
 	p.depth--
 	p.results[at] = out
 	return out
+}
+
+// silent is the result of what is alike in every respect.
+var silent = &result{compatible: true}
+
+// plainly compares a pair that needs no look below it.
+func (p *port) plainly(at pair) *result {
+	p.plainOut = result{compatible: true}
+	p.plain = comparison{p: p, out: &p.plainOut, old: at.old, next: at.next}
+	switch {
+	case at.old == nil:
+		p.plain.say("SCHEMA_ADDED")
+	case at.next == nil:
+		p.plain.say("SCHEMA_REMOVED")
+	default:
+		p.plain.pair()
+	}
+	if p.plainOut.isSilent() {
+		return silent
+	}
+	out := p.plainOut
+	return &out
 }
 
 func (c *comparison) pair() {
@@ -364,7 +385,9 @@ func (l *layout) blame(r *result) {
 func (l *layout) add(e entry) {
 	d := compat.Difference{
 		Type: e.kind, Path: "#/" + strings.Join(l.path, "/"), Compatible: accepted(e.kind, l.policy),
-		Reader: l.place(e.next), Writer: l.place(e.old),
+	}
+	if !d.Compatible { // nobody asks where what is accepted stands
+		d.Reader, d.Writer = l.place(e.next), l.place(e.old)
 	}
 	l.bytes += len(d.Path) + len(d.Reader.Pointer) + len(d.Writer.Pointer)
 	l.refused = l.refused || !d.Compatible

@@ -13,6 +13,8 @@ import (
 	"github.com/cartorio-registry/cartorio/registry"
 	"github.com/cartorio-registry/cartorio/registry/sqlite"
 	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/folder"
+	"github.com/cartorio-registry/cartorio/schemas/protobuf"
 )
 
 // chain is a validator over the client over the real server.
@@ -190,3 +192,11 @@ func TestChainUnknownNames(t *testing.T) {
 		}
 	}
 }
+
+// Online and offline answer the same questions; a validator cannot tell them
+// apart.
+var (
+	_ validate.Lookup  = (*sr.Client)(nil)
+	_ validate.Lookup  = (*folder.Folder)(nil)
+	_ schemas.Messages = (*protobuf.Schema)(nil)
+)

@@ -172,3 +172,23 @@ func TestRetired(t *testing.T) {
 		t.Errorf("refused: %s %s", o.Verdict, o.Reason)
 	}
 }
+
+// A GUID covers metadata, and a look-up by source does not ask for it: the
+// version that is found has the same text and another GUID, which is no mismatch.
+func TestMetadataIsNoMismatch(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	plain := s.put("orders-value", schemas.JSON, orderV1)
+	tagged := plain
+	tagged.Subject = schemas.ParseSubject("elsewhere")
+	tagged.GUID = schemas.GUIDOf(orderV1, nil, &schemas.Metadata{Properties: map[string]string{"owner": "me"}}, nil)
+	tagged.ID.Number = 2
+	s.next = 2
+	s.versions[tagged.Subject] = []schemas.Found{tagged}
+	v, _ := open(t, s, validate.Options{})
+	m := &validate.Message{Headers: []validate.Header{{Name: "schemaGuid", Value: tagged.GUID.String()}}, Payload: text(`{"id":1}`)}
+	o := v.BeforeConsume(ctx, m, &validate.Expect{Subject: validate.Fixed("orders-value"), Reads: validate.MustReads("1")})
+	if o.Verdict != validate.Accept || o.Version != 1 || o.GUID != tagged.GUID {
+		t.Errorf("%s %s, version %d (%v)", o.Verdict, o.Reason, o.Version, o.Err)
+	}
+}

@@ -77,7 +77,9 @@ func (d *binder) place(ctx context.Context, b *binding) *failure {
 		}
 		return f
 	}
-	if r.found.GUID != (schemas.GUID{}) && b.guid != (schemas.GUID{}) && r.found.GUID != b.guid {
+	// A GUID covers metadata too, which the question left out; what the data means
+	// is in the fingerprint.
+	if r.parsed.schema.Fingerprint() != b.parsed.schema.Fingerprint() {
 		return fail(SubjectMismatch, "the schema (%s) is not one of the subject %s, whose version %s is like it", b, d.subject, r.found.Version)
 	}
 	b.subject, b.version, b.retired = d.subject, r.found.Version, r.found.Deleted

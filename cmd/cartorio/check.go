@@ -78,6 +78,11 @@ A PATTERN is a file, a folder or a glob with * and **, seen from HEAD.`,
 	f.StringVar(&c.root, "root", "", "`FOLDER` in which references are found (default: HEAD, or the folder of a file)")
 	f.StringVar(&c.subject, "subject", "", "`TEMPLATE` of subject names, as of register")
 	remoteFlags(cmd, &c.registry)
+	oneOf(cmd, "level", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE", "NONE")
+	oneOf(cmd, "policy", "STRICT", "LENIENT")
+	oneOf(cmd, "verdict-policy", "REFERENCE", "SOUND", "BOTH")
+	oneOf(cmd, "format", "text", "json")
+	oneOf(cmd, "fail-on", "breaking", "risk")
 	return cmd
 }
 

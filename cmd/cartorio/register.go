@@ -57,6 +57,7 @@ Protobuf, which is its import path, and {stem} for the others.
 	f.StringSliceVar(&g.references, "reference", nil, "`NAME=SUBJECT@VERSION`: what a name that no file defines stands for; VERSION may be latest")
 	f.StringSliceVar(&g.include, "path", nil, "register only what matches `PATTERN`, and what that refers to")
 	f.StringSliceVar(&g.exclude, "exclude-path", nil, "leave out what matches `PATTERN`")
+	oneOf(cmd, "format", "text", "json")
 	return cmd
 }
 

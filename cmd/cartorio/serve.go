@@ -86,6 +86,8 @@ process. There is no authentication yet: whoever reaches the address may write.`
 	f.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
 	keyed(cmd, "log-format", "serve.log.format", "")
 	keyed(cmd, "log-level", "serve.log.level", "")
+	oneOf(cmd, "log-format", "text", "json")
+	oneOf(cmd, "log-level", "debug", "info", "warn", "error")
 	return cmd
 }
 

@@ -65,6 +65,9 @@ func keyOf(cmd *cobra.Command, f *pflag.Flag) string {
 
 // settle fills the flags that were not given from the environment and the file.
 func (a *app) settle(root, cmd *cobra.Command) error {
+	if helps(cmd) {
+		return nil
+	}
 	file, err := configFile(cmd)
 	if err != nil {
 		return err
@@ -103,6 +106,23 @@ func (a *app) settle(root, cmd *cobra.Command) error {
 		}
 	})
 	return wrong
+}
+
+// helps tells the commands that must answer whatever the configuration holds.
+func helps(cmd *cobra.Command) bool {
+	for c := cmd; c != nil; c = c.Parent() {
+		if c.Name() == "help" || c.Name() == "completion" || strings.HasPrefix(c.Name(), cobra.ShellCompRequestCmd) {
+			return true
+		}
+	}
+	return false
+}
+
+// oneOf makes a shell complete a flag with its values.
+func oneOf(cmd *cobra.Command, flag string, values ...string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag is not there: every run would show it
+	}
 }
 
 func set(f *pflag.Flag, list []string) error {

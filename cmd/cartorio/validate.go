@@ -52,6 +52,9 @@ Exits 1 when a payload is invalid, 2 when schema or data could not be read.`,
 	f.BoolVar(&v.assertFormat, "assert-format", false, "JSON Schema: let format refuse payloads, not only describe them")
 	f.BoolVar(&v.refuseUnknown, "refuse-unknown", false, "Protobuf: refuse fields that the schema does not know")
 	remoteFlags(cmd, &v.registry)
+	oneOf(cmd, "encoding", "json", "binary", "hex", "base64")
+	oneOf(cmd, "framing", "none", "confluent")
+	oneOf(cmd, "format", "text", "json")
 	return cmd
 }
 

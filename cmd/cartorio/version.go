@@ -66,6 +66,7 @@ func (a *app) versionCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	oneOf(cmd, "format", "text", "json")
 	return cmd
 }
 

@@ -130,6 +130,24 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"git:main", "git:merge-base(a)#path=b/c", "git:-x", "git:#path=", "git:a#path=..", "git:merge-base("} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := gitfs.Parse(text)
+		if err != nil {
+			return
+		}
+		if strings.HasPrefix(s.Ref, "-") || s.Ref == "" || s.HasPath && !fs.ValidPath(s.Path) {
+			t.Errorf("Parse(%q) = %+v", text, s)
+		}
+		if again, err := gitfs.Parse(s.String()); err != nil || again != s {
+			t.Errorf("Parse(%q) = %+v, and back %+v, %v", text, s, again, err)
+		}
+	})
+}
+
 func TestTreeIsAFileSystem(t *testing.T) {
 	t.Parallel()
 	dir, first, _ := scratch(t)

@@ -138,17 +138,14 @@ func (s side) fieldTypeOf(m *protobuf.Message, f *protobuf.Field) *fieldType {
 }
 
 // label is the label that counts: the text's, or for editions what its features
-// come to.
+// come to, so that explicit presence is as good as "optional".
 //
-// Source: protobuf compatibility, A.5 and G.3.
+// Source: protobuf compatibility, A.5, D and G.3.
 func (s side) label(m *protobuf.Message, f *protobuf.Field) protobuf.Label {
-	if m.File.Edition == "" || f.Label == protobuf.Repeated {
+	if m.File.Edition == "" || s.schema.Descriptor() == nil {
 		return f.Label
 	}
-	if s.schema.IsRequired(m.FullName, f.Number) {
-		return protobuf.Required
-	}
-	return protobuf.NoLabel
+	return s.schema.LabelOf(m.FullName, f.Number)
 }
 
 // isDelimited tells whether the field of an edition's file has the encoding of

@@ -277,23 +277,35 @@ func (s *Schema) message(name string) protoreflect.MessageDescriptor {
 	return m.Descriptor()
 }
 
-// IsRequired tells whether a field, by its message's full name and its number,
-// must be set: by its label, or by the features of an edition.
-func (s *Schema) IsRequired(message string, number int32) bool {
+// field finds a field by its message's full name and its number, nil for none.
+func (s *Schema) field(message string, number int32) protoreflect.FieldDescriptor {
 	m := s.message(message)
 	if m == nil {
-		return false
+		return nil
 	}
-	f := m.Fields().ByNumber(protoreflect.FieldNumber(number))
-	return f != nil && f.Cardinality() == protoreflect.Required
+	return m.Fields().ByNumber(protoreflect.FieldNumber(number))
+}
+
+// LabelOf is the label that a field of an edition comes to by its features:
+// Repeated, Required, Optional when it has presence, or NoLabel, which members
+// of oneofs and maps have too.
+func (s *Schema) LabelOf(message string, number int32) Label {
+	f := s.field(message, number)
+	switch {
+	case f == nil || f.IsMap() || f.ContainingOneof() != nil:
+		return NoLabel
+	case f.Cardinality() == protoreflect.Repeated:
+		return Repeated
+	case f.Cardinality() == protoreflect.Required:
+		return Required
+	case f.HasPresence():
+		return Optional
+	}
+	return NoLabel
 }
 
 // IsDelimited tells whether a field has the encoding of groups.
 func (s *Schema) IsDelimited(message string, number int32) bool {
-	m := s.message(message)
-	if m == nil {
-		return false
-	}
-	f := m.Fields().ByNumber(protoreflect.FieldNumber(number))
+	f := s.field(message, number)
 	return f != nil && f.Kind() == protoreflect.GroupKind
 }

@@ -179,7 +179,7 @@ func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q comp
 	if entry == nil {
 		entry = p.Old
 	}
-	q.Subject = entry.Subject.String()
+	q.Subject = orWord(entry.Subject.String(), entry.Path)
 	if level, ok := levels[entry.Subject]; ok {
 		q.Level = level
 	}

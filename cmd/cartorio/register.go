@@ -227,7 +227,7 @@ type plan struct {
 // refers to.
 func (p *plan) gather(ctx context.Context, sides []*side, naming folder.Naming) error {
 	used := map[string]bool{}
-	subjects := map[schemas.Subject]string{}
+	subjects := map[schemas.Subject]*job{}
 	selected := 0
 	var wrong []string
 	for _, s := range sides {
@@ -269,10 +269,14 @@ func (p *plan) gather(ctx context.Context, sides []*side, naming folder.Naming) 
 					}
 				}
 			}
-			if other, taken := subjects[e.Subject]; taken && e.Err == nil {
-				wrong = append(wrong, fmt.Sprintf("%s: it would become subject %q, which %s becomes too", j.done.Path, e.Subject, other))
+			if other := subjects[e.Subject]; other != nil && sameFile(other.done.Path, j.done.Path) {
+				// Named twice, as a folder and as a file in it.
+				jobs[i] = other
+				continue
+			} else if other != nil && e.Err == nil {
+				wrong = append(wrong, fmt.Sprintf("%s: it would become subject %q, which %s becomes too", j.done.Path, e.Subject, other.done.Path))
 			}
-			subjects[e.Subject] = j.done.Path
+			subjects[e.Subject] = j
 			j.source.References = append([]schemas.Reference(nil), e.Source.References...)
 			for _, need := range e.Missing {
 				if _, ok := p.extra[need]; ok {
@@ -297,6 +301,15 @@ func (p *plan) gather(ctx context.Context, sides []*side, naming folder.Naming) 
 		return fail(exitNotCompared, errors.New(strings.Join(wrong, "\n")))
 	}
 	return ctx.Err()
+}
+
+func sameFile(a, b string) bool {
+	first, err := os.Stat(filepath.FromSlash(a))
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(filepath.FromSlash(b))
+	return err == nil && os.SameFile(first, second)
 }
 
 // prepare finds in the registry what no file defines, and parses everything, so

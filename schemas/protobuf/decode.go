@@ -75,10 +75,16 @@ func (d *decoder) tooMuch(kind schemas.ViolationKind, offset int, rule, text str
 // mostLosses bounds what is told of one payload.
 const mostLosses = 50
 
-func (d *decoder) lose(f *field, text string) {
-	if len(d.losses) < mostLosses {
-		d.losses = append(d.losses, schemas.Loss{Kind: schemas.Lost, Payload: pointerOf(d.path), Schema: d.t.pointer(f.desc), Text: text})
+// lose tells that a value of f is set aside.
+func (d *decoder) lose(f *field, format string, args ...any) {
+	if len(d.losses) >= mostLosses {
+		return
 	}
+	d.push(f, -1)
+	d.losses = append(d.losses, schemas.Loss{
+		Kind: schemas.Lost, Payload: pointerOf(d.path), Schema: d.t.pointer(f.desc), Text: fmt.Sprintf(format, args...),
+	})
+	d.pop()
 }
 
 func pointerOf(path []step) schemas.Pointer {
@@ -135,9 +141,7 @@ func (d *decoder) message(n *node, i, end int, group int32, depth int) int {
 			if d.unknown {
 				d.violate(schemas.Invalid, f, start, "wire-type", fmt.Sprintf("field %s has wire type %d, its type needs %d", f.name, wire, f.wire))
 			}
-			d.push(f, -1)
-			d.lose(f, fmt.Sprintf("wire type %d instead of %d: the field is set aside as unknown", wire, f.wire))
-			d.pop()
+			d.lose(f, "wire type %d instead of %d: the field is set aside as unknown", wire, f.wire)
 			i = d.skip(i, end, wire, int32(number), depth)
 		}
 		if i < 0 {
@@ -322,12 +326,12 @@ func fixed(b []byte) uint64 {
 func (d *decoder) scalar(n *node, f *field, v uint64) {
 	v = number(f.kind, v)
 	if f.closed != nil && !f.closed.has(int32(v)) {
-		d.push(f, -1)
-		d.lose(f, fmt.Sprintf("%d is no value of the closed enum %s: it is set aside as unknown", int32(v), f.desc.Enum().FullName()))
+		d.lose(f, "%d is no value of the closed enum %s: it is set aside as unknown", int32(v), f.desc.Enum().FullName())
 		if d.unknown {
+			d.push(f, -1)
 			d.violate(schemas.Invalid, f, -1, "enum", fmt.Sprintf("%d is no value of the closed enum %s", int32(v), f.desc.Enum().FullName()))
+			d.pop()
 		}
-		d.pop()
 		return
 	}
 	e := d.ensure(n, f)

@@ -80,18 +80,15 @@ func (v *Validator) consume(ctx context.Context, m *Message, e *Expect, o *Outco
 
 // readPayload judges the payload with the writer's schema, and with the reader's.
 func (v *Validator) readPayload(o *Outcome, e *Expect, b *binding, message string) {
-	options := e.read(v.options.Read)
+	options := v.options.Read
+	e.shape(&options)
 	payload := schemas.Payload{Bytes: o.Payload, Message: message}
-	own := options
-	own.Value = options.Value && b.reader == nil
-	reading := b.parsed.schema.Reads(b.parsed.schema, payload, own)
-	if reading.OK() && b.reader != nil && b.reader != b.parsed {
-		reading = b.reader.schema.Reads(b.parsed.schema, payload, options)
-		if !reading.OK() {
-			o.Err = fmt.Errorf("the payload is valid, and version %s of %s, this consumer's, cannot read it", e.Reader, b.subject)
-		}
-	} else if reading.OK() && b.reader != nil && options.Value {
-		reading = b.parsed.schema.Reads(b.parsed.schema, payload, options)
+	writer := b.parsed.schema
+	var reading schemas.Reading
+	if b.reader == nil || b.reader == b.parsed {
+		reading = writer.Reads(writer, payload, options)
+	} else {
+		reading = v.readAs(o, e, b, payload, options)
 	}
 	if reading.OK() {
 		o.Verdict, o.Value, o.Losses = Accept, reading.Value, reading.Losses
@@ -109,6 +106,22 @@ func (v *Validator) readPayload(o *Outcome, e *Expect, b *binding, message strin
 	if o.Err == nil {
 		o.Err = errors.New(reading.Violations[0].Text)
 	}
+}
+
+// readAs judges the payload with its own schema first, so that what is wrong with
+// the message and what is beyond the consumer's version are told apart.
+func (v *Validator) readAs(o *Outcome, e *Expect, b *binding, payload schemas.Payload, options schemas.ReadOptions) schemas.Reading {
+	own := options
+	own.Value = false
+	reading := b.parsed.schema.Reads(b.parsed.schema, payload, own)
+	if !reading.OK() {
+		return reading
+	}
+	reading = b.reader.schema.Reads(b.parsed.schema, payload, options)
+	if !reading.OK() {
+		o.Err = fmt.Errorf("the payload is valid, and version %s of %s, this consumer's, cannot read it", e.Reader, b.subject)
+	}
+	return reading
 }
 
 func kindReason(k schemas.ViolationKind) Reason {

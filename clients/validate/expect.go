@@ -73,9 +73,9 @@ func (e *Expect) passes(r Reason) bool { return len(e.Pass) > 0 && slices.Contai
 // Expected is subject and range, for people and for the dead letter.
 func (e *Expect) Expected() string { return e.Subject.String() + " " + e.Reads.String() }
 
-func (e *Expect) read(o schemas.ReadOptions) schemas.ReadOptions {
+// shape adds what the consumer asks for to the validator's options.
+func (e *Expect) shape(o *schemas.ReadOptions) {
 	o.Value = o.Value || e.Value
 	o.Formats = o.Formats || e.Formats
 	o.Unknown = o.Unknown || e.Unknown
-	return o
 }

@@ -108,6 +108,10 @@ func (d *decoder) message(n *node, i, end int, group int32, depth int) int {
 	}
 	for i < end {
 		start := i
+		if len(d.violations) >= d.most {
+			d.broken = true // nothing more would be told
+			return no
+		}
 		if d.steps--; d.steps < 0 {
 			return d.tooMuch(schemas.TooComplex, i, "steps", "the payload takes more steps than allowed")
 		}

@@ -341,6 +341,7 @@ func TestReadsUnknownFields(t *testing.T) {
 // TestHostilePayloads reads what makes other readers slow, hungry or dead.
 func TestHostilePayloads(t *testing.T) {
 	s := parse(t, readsSchema+` message Wide { repeated Order orders = 1; repeated bool bools = 2; repeated string texts = 3; map<int32, bool> m = 4; }`)
+	utf8 := parse(t, `syntax = "proto3"; message Wide { repeated string texts = 4; }`)
 	deep := func(n int, open, end string) []byte {
 		b := bytes.Repeat(unhex(t, open), n)
 		return append(b, bytes.Repeat(unhex(t, end), n)...)
@@ -380,11 +381,16 @@ func TestHostilePayloads(t *testing.T) {
 		{"more steps than allowed", bytes.Repeat(unhex(t, "0a00"), 100), "p.Wide", schemas.ReadOptions{Steps: 99}, schemas.TooComplex},
 		{"as many steps as allowed", bytes.Repeat(unhex(t, "0a00"), 100), "p.Wide", schemas.ReadOptions{Steps: 100}, 0},
 		{"a million unknown fields", bytes.Repeat(unhex(t, "a80600"), 1_000_000), "", schemas.ReadOptions{}, 0},
+		{"a million texts that are no UTF-8", bytes.Repeat(unhex(t, "2201ff"), 1_000_000), "p.Wide", schemas.ReadOptions{}, schemas.Unreadable},
 		{"a million of undeclared numbers", bytes.Repeat(unhex(t, "4001"), 1_000_000), "", schemas.ReadOptions{}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			start := time.Now()
-			got := s.Reads(s, schemas.Payload{Bytes: c.payload, Message: c.message}, c.options)
+			in := s
+			if strings.Contains(c.name, "UTF-8") {
+				in, c.message = utf8, "Wide"
+			}
+			got := in.Reads(in, schemas.Payload{Bytes: c.payload, Message: c.message}, c.options)
 			if took := time.Since(start); took > 3*time.Second {
 				t.Errorf("took %v", took)
 			}

@@ -212,7 +212,7 @@ func (h *history) schema(ctx context.Context, subject schemas.Subject, v schemas
 // with another engine or another version may answer otherwise, and a pipeline
 // that is green must not be refused at registration.
 func (h *history) agree(ctx context.Context, subject schemas.Subject, e, known *folder.Entry, report compat.Report) error {
-	if len(e.Uses) > 0 || h.at != 0 || h.chosen != (choices{}) || len(h.levels) > 0 {
+	if _, declared := h.levels[subject]; declared || len(e.Uses) > 0 || h.at != 0 || h.chosen != (choices{}) {
 		return nil
 	}
 	answer, err := h.client.CheckAll(ctx, subject, sr.Registration{Source: known.Source}, false)

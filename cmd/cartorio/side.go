@@ -34,8 +34,9 @@ type side struct {
 	prefix string
 	close  func()
 
-	root  string   // folder on disk
-	under []string // what was asked of the root, when not all
+	root   string   // folder on disk
+	commit string   // of a git side
+	under  []string // what was asked of the root, when not all
 }
 
 // show is how a file of the side is named to people.
@@ -108,7 +109,11 @@ func openGit(ctx context.Context, spec gitfs.Spec, head *side, allowEmpty bool, 
 	if err != nil {
 		return nil, fail(exitNotCompared, err)
 	}
-	commit, err := repository.Commit(ctx, spec)
+	from := "HEAD"
+	if head != nil && head.commit != "" {
+		from = head.commit
+	}
+	commit, err := repository.Commit(ctx, spec, from)
 	if err != nil {
 		return nil, fail(exitNotCompared, err)
 	}
@@ -116,6 +121,7 @@ func openGit(ctx context.Context, spec gitfs.Spec, head *side, allowEmpty bool, 
 	if spec.HasPath {
 		dir = spec.Path
 	}
+	s.commit = commit
 	s.root, s.prefix = at, gitfs.Spec{Ref: spec.Ref, MergeBase: spec.MergeBase}.String()+":\x00"+dir
 	tree, file, err := repository.Open(ctx, commit, dir)
 	if err == nil {
@@ -146,7 +152,7 @@ func openGit(ctx context.Context, spec gitfs.Spec, head *side, allowEmpty bool, 
 		return nil, fail(exitNotCompared, err)
 	}
 	if !allowEmpty {
-		added, addedErr := repository.Added(ctx, commit, dir)
+		added, addedErr := repository.Added(ctx, commit, from, dir)
 		if addedErr != nil {
 			return nil, fail(exitNotCompared, addedErr)
 		}

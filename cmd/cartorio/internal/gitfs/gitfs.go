@@ -25,7 +25,7 @@ import (
 type Spec struct {
 	// Ref is a branch, tag, commit or any other revision that git knows.
 	Ref string
-	// MergeBase asks for the commit where Ref and HEAD parted.
+	// MergeBase asks for the commit where Ref and the head parted.
 	MergeBase bool
 	// Path is slash-separated, seen from the root of the repository; HasPath
 	// tells that it was given.
@@ -143,10 +143,11 @@ func Find(ctx context.Context, dir string) (*Repository, error) {
 	return r, nil
 }
 
-// Commit answers the full id of the commit that spec names.
+// Commit answers the full id of the commit that spec names. head is the commit
+// that a merge base is sought with: an id, or HEAD.
 //
 // Errors: *MissingError.
-func (r *Repository) Commit(ctx context.Context, s Spec) (string, error) {
+func (r *Repository) Commit(ctx context.Context, s Spec, head string) (string, error) {
 	out, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", s.Ref+"^{commit}")
 	if err != nil {
 		if stopped(ctx, err) {
@@ -158,20 +159,21 @@ func (r *Repository) Commit(ctx context.Context, s Spec) (string, error) {
 	if !s.MergeBase {
 		return commit, nil
 	}
-	out, err = r.git(ctx, "merge-base", "HEAD", commit)
+	out, err = r.git(ctx, "merge-base", head, commit)
 	if err != nil {
 		if stopped(ctx, err) {
 			return "", fmt.Errorf("reading %s: %w", s, err)
 		}
-		return "", r.missing(ctx, s, "no commit is known that HEAD and "+s.Ref+" have in common")
+		return "", r.missing(ctx, s, "no commit is known that the head and "+s.Ref+" have in common")
 	}
 	return strings.TrimSpace(out), nil
 }
 
-// Added tells whether p came into being on the way from commit to HEAD.
-func (r *Repository) Added(ctx context.Context, commit, p string) (bool, error) {
+// Added tells whether p came into being on the way from commit to head, an id or
+// HEAD.
+func (r *Repository) Added(ctx context.Context, commit, head, p string) (bool, error) {
 	out, err := r.git(ctx, "-c", "log.showSignature=false", "log", "-1", "--format=%H", "--no-renames", "--diff-filter=A",
-		"--end-of-options", commit+"..HEAD", "--", ":(top,literal)"+p)
+		"--end-of-options", commit+".."+head, "--", ":(top,literal)"+p)
 	if err != nil {
 		return false, fmt.Errorf("looking for the commit that added %s: %w", p, err)
 	}

@@ -79,7 +79,7 @@ func open(t *testing.T, dir, spec string) (*gitfs.Tree, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	id, err := r.Commit(ctx, s)
+	id, err := r.Commit(ctx, s, "HEAD")
 	if err != nil {
 		return nil, "", err
 	}
@@ -231,6 +231,16 @@ func TestMergeBase(t *testing.T) {
 	if tree.Commit != first {
 		t.Errorf("Commit = %s, want %s", tree.Commit, first)
 	}
+	// From main itself it is what topic is compared with that counts.
+	git(t, dir, "checkout", "-q", "main")
+	ctx := context.Background()
+	r, err := gitfs.Find(ctx, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, err := r.Commit(ctx, gitfs.Spec{Ref: "main", MergeBase: true}, "topic"); id != first || err != nil {
+		t.Errorf("Commit with topic = %s, %v, want %s", id, err, first)
+	}
 }
 
 func TestPathThatIsNotThere(t *testing.T) {
@@ -245,12 +255,12 @@ func TestPathThatIsNotThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := r.Commit(ctx, gitfs.Spec{Ref: "main"})
+	id, err := r.Commit(ctx, gitfs.Spec{Ref: "main"}, "HEAD")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for p, want := range map[string]bool{"fresh": true, "fresh/e.avsc": true, "typo": false, "a.avsc": false} {
-		got, err := r.Added(ctx, id, p)
+		got, err := r.Added(ctx, id, "HEAD", p)
 		if err != nil || got != want {
 			t.Errorf("Added(%q) = %v, %v, want %v", p, got, err, want)
 		}

@@ -115,11 +115,10 @@ stop_rabbitmq() { # FOLDER
   local home=$1/rabbitmq
   [ -d "$home" ] || return 0
   # The shell that was started is not the broker: its own file names the process.
-  [ -s "$home/pid" ] && end "$(cat "$home/pid")"
-  [ -s "$home/shell" ] && end "$(cat "$home/shell")"
+  if [ -s "$home/pid" ]; then end "$(cat "$home/pid")"; fi
+  if [ -s "$home/shell" ]; then end "$(cat "$home/shell")"; fi
   # epmd is a daemon of its own and outlives the broker.
-  [ -s "$home/epmd" ] && command -v epmd >/dev/null && epmd -port "$(cat "$home/epmd")" -kill >/dev/null 2>&1
-  return 0
+  if [ -s "$home/epmd" ]; then epmd -port "$(cat "$home/epmd")" -kill >/dev/null 2>&1 || true; fi
 }
 
 # Every broker is one start_NAME and one stop_NAME.

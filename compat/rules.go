@@ -118,12 +118,27 @@ func RuleByID(rules []Rule, id string) (Rule, bool) {
 
 // The rules of the core: what no format answers for.
 var (
-	formatChanged = Rule{ID: "schema.format-changed", Mirror: "schema.format-changed", Example: Example{
+	schemaAdded = Rule{ID: "schema.added", Mirror: "schema.removed", Example: Example{
+		Title: "the schema is new",
+		Why:   "nothing was written with it before, so nothing can break.",
+		Fix:   "nothing needs to be done.",
+	}}
+	schemaRemoved = Rule{ID: "schema.removed", Mirror: "schema.added", Example: Example{
+		Title: "the schema was removed",
+		Why:   "messages written with it may still be under way, and a consumer that starts without it cannot read them.",
+		Fix:   "keep the file until no queue or topic holds such messages; the registry keeps its versions in any case.",
+	}}
+	schemaMoved = Rule{ID: "schema.moved", Mirror: "schema.moved", Example: Example{
+		Title: "the file of the schema was moved",
+		Why:   "where subjects are named after files, the moved file starts a history of its own in a registry, and nothing compares it with the old one.",
+		Fix:   "declare the subject in cartorio.yaml, or keep the path.",
+	}}
+	formatChanged = Rule{ID: "schema.format-changed", Mirror: "schema.format-changed", May: []Effect{{Refuses, Refuses}}, Example: Example{
 		Title: "the format of the schema changed",
 		Why:   "a payload of one format cannot be read with a schema of another, so every level but NONE refuses the pair.",
 		Fix:   "register the schema under a new subject, and move producers and consumers there.",
 	}}
-	dataBreaks = Rule{ID: "schema.data-breaks", Mirror: "schema.data-breaks", Example: Example{
+	dataBreaks = Rule{ID: "schema.data-breaks", Mirror: "schema.data-breaks", May: []Effect{{Refuses, Refuses}, {Loses, Loses}, {Alters, Alters}}, Example: Example{
 		Title: "payloads exist that the other side cannot read",
 		Why:   "the two schemas as a whole do not fit, though no single change is to blame.",
 		Fix:   "compare the two schemas side by side, or keep the old shape beside the new one.",
@@ -135,5 +150,8 @@ var (
 	}}
 )
 
-// CoreRules are the rules that [Check] itself reports.
-func CoreRules() []Rule { return []Rule{formatChanged, dataBreaks, truthOpen} }
+// CoreRules are the rules of no format: those that [Check] itself reports, then
+// those about whole files.
+func CoreRules() []Rule {
+	return []Rule{formatChanged, dataBreaks, truthOpen, schemaAdded, schemaRemoved, schemaMoved}
+}

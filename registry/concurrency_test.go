@@ -155,7 +155,7 @@ func TestConcurrentReferencesAndDeletions(t *testing.T) {
 	r := open(t)
 	together(16, func(i int) {
 		random := rand.New(rand.NewPCG(1, uint64(i)))
-		for range 40 {
+		for range 200 {
 			target := fmt.Sprint("common", random.IntN(3))
 			var command string
 			switch random.IntN(6) {

@@ -105,6 +105,7 @@ func (s *State) register(b *registeredBody, r Record) error {
 		v.entry.uses.drop(use{u, n})
 	}
 	s.put(u, version{entry: e, time: r.Time.UnixMilli(), number: b.Version}, r.Revision)
+	s.referred(e, r.Revision) // anew, also when the id is an old one
 	u.space.listed = true
 	return nil
 }
@@ -155,11 +156,11 @@ func (s *State) enter(b *registeredBody, guid schemas.GUID, r Record) (*entry, e
 		}
 		return e, nil
 	}
-	return s.makeEntry(n, b.ID, want, r.Text, r.Erased, r.Revision)
+	return s.makeEntry(n, b.ID, want, r.Text, r.Erased)
 }
 
-// makeEntry adds what an id stands for. at is 0 while a snapshot is loaded.
-func (s *State) makeEntry(n *namespace, id int32, want *identity, body string, erased bool, at Revision) (*entry, error) {
+// makeEntry adds what an id stands for.
+func (s *State) makeEntry(n *namespace, id int32, want *identity, body string, erased bool) (*entry, error) {
 	kind, ok := s.kindOf(want.kind)
 	if !ok {
 		return nil, fmt.Errorf("type %q is the 257th", want.kind)
@@ -188,7 +189,6 @@ func (s *State) makeEntry(n *namespace, id int32, want *identity, body string, e
 			u.from[ref.Version] = append(u.from[ref.Version], e)
 		}
 	}
-	s.referred(e, at)
 	return e, nil
 }
 

@@ -267,7 +267,7 @@ func (r *snapshotReader) entry(s *State, n *namespace, hashes []Hash, textOf fun
 	if !ok {
 		return fmt.Errorf("load the text of id %d: the journal has none with hash %x: restore the database from a backup", id, want.hash)
 	}
-	_, err := s.makeEntry(n, int32(id), want, body, false, 0)
+	_, err := s.makeEntry(n, int32(id), want, body, false)
 	return err
 }
 

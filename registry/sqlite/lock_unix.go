@@ -23,3 +23,9 @@ func lockFile(path string) (*os.File, error) {
 	}
 	return f, nil
 }
+
+// unlockFile gives the lock back. Closing alone would not: a child process that
+// was forked and has not begun its own program yet still has the file.
+func unlockFile(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
+}

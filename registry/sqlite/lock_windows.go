@@ -25,3 +25,6 @@ func lockFile(path string) (*os.File, error) {
 	}
 	return os.NewFile(uintptr(h), path), nil
 }
+
+// unlockFile gives the lock back.
+func unlockFile(f *os.File) error { return f.Close() }

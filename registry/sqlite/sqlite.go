@@ -162,7 +162,7 @@ func (j *Journal) Close() error {
 			errs = append(errs, explain(j.db.Close()))
 		}
 		if j.lock != nil {
-			errs = append(errs, j.lock.Close())
+			errs = append(errs, unlockFile(j.lock))
 		}
 		j.closed = errors.Join(errs...)
 	})

@@ -18,7 +18,15 @@ import (
 
 func TestRealTwoVersions(t *testing.T) {
 	t.Parallel()
-	r := connect(t)
+	for name, args := range map[string]amqp.Table{"classic": nil, "quorum": {"x-queue-type": "quorum"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			twoVersions(t, connectTo(t, args))
+		})
+	}
+}
+
+func twoVersions(t *testing.T, r *real) {
 	r.register("orders-value", schemas.JSON, orderV1)
 	r.register("orders-value", schemas.JSON, orderV2)
 	var mu sync.Mutex
@@ -98,10 +106,10 @@ func TestRealFormats(t *testing.T) {
 // is lost, the order stays.
 func TestRealRegistryAway(t *testing.T) {
 	t.Parallel()
-	for _, how := range []string{"shut", "guarded"} {
+	for how, args := range map[string]amqp.Table{"shut": nil, "guarded": {"x-queue-type": "quorum"}} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			r := connect(t)
+			r := connectTo(t, args)
 			r.register("orders-value", schemas.JSON, orderV1)
 			p := r.producer(validate.Version(orders, 1))
 			for n := range 1000 {
@@ -146,7 +154,7 @@ func TestRealRegistryAway(t *testing.T) {
 			defer mu.Unlock()
 			for n, id := range handled {
 				if id != fmt.Sprint(n) {
-					t.Fatalf("message %d is %s", n, id)
+					t.Fatalf("message %d is %s: %q", n, id, handled[:20])
 				}
 			}
 			if dead := r.depth(r.dead); dead != 0 || len(handled) != 1000 {

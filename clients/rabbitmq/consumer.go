@@ -231,7 +231,7 @@ func (c *Consumer) session(ctx context.Context) error {
 		return fmt.Errorf("begin to consume: %w", err)
 	}
 	closes := ch.NotifyClose(make(chan *amqp.Error, 1))
-	s := &session{c: c, stop: make(chan struct{}), cancelled: make(chan struct{})}
+	s := &session{c: c, stop: make(chan struct{})}
 	var cancelWork context.CancelFunc
 	s.work, cancelWork = context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelWork()
@@ -256,10 +256,11 @@ func (c *Consumer) session(ctx context.Context) error {
 		s.halt()
 	case <-s.stop:
 	}
-	// First no more messages come, then what is held goes back: the other way
-	// round the broker would hand it out to us again at once.
+	// First no more messages come and what is worked on ends; then the channel
+	// closes and what was not settled goes back, all at once and in its place. A
+	// negative acknowledgement would do so one by one: on a quorum queue to the
+	// end, before the cancel into our own hands again.
 	err = ch.Cancel(tag, false)
-	close(s.cancelled)
 	drain := time.AfterFunc(c.o.Drain, cancelWork)
 	defer drain.Stop()
 	<-finished
@@ -279,11 +280,10 @@ func orClosed(e *amqp.Error) error {
 
 // session is what the workers of one channel share.
 type session struct {
-	c         *Consumer
-	once      sync.Once
-	stop      chan struct{}   // closed: take no more
-	cancelled chan struct{}   // closed: the broker sends no more
-	work      context.Context // of the handlers
+	c    *Consumer
+	once sync.Once
+	stop chan struct{}   // closed: take no more
+	work context.Context // of the handlers
 }
 
 func (s *session) halt() { s.once.Do(func() { close(s.stop) }) }
@@ -297,23 +297,16 @@ func (s *session) stopping() bool {
 	}
 }
 
-// run works until the deliveries end. Once the session stops, what comes is
-// given back.
+// run works until the deliveries end. What comes once the session stops is left
+// unsettled, which gives it back.
 func (s *session) run(deliveries <-chan amqp.Delivery) {
 	for d := range deliveries {
 		if s.stopping() {
-			s.giveBack(&d)
 			continue
 		}
 		w := worker{s: s, c: s.c, d: &d, received: time.Now()}
 		w.work()
 	}
-}
-
-// giveBack returns a delivery to its queue, when no more come from there.
-func (s *session) giveBack(d *amqp.Delivery) {
-	<-s.cancelled
-	_ = d.Nack(false, true) // a channel that is lost gives it back by itself
 }
 
 // sleep waits for d or the end of ctx.

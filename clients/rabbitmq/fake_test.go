@@ -117,6 +117,9 @@ type channel struct {
 	returns  chan amqp.Return
 	closes   []chan *amqp.Error
 	stop     chan struct{}
+	// isConsumer tells that something was consumed here; what of it is not
+	// settled when the channel closes goes back to the queue.
+	isConsumer bool
 }
 
 func (c *channel) Confirm(bool) error { return nil }
@@ -191,6 +194,13 @@ func (c *channel) end(e *amqp.Error) {
 }
 
 func (c *channel) Close() error {
+	c.mu.Lock()
+	isConsumer := c.isConsumer
+	c.isConsumer = false
+	c.mu.Unlock()
+	if isConsumer {
+		_ = c.b.note("close")
+	}
 	c.end(nil)
 	return nil
 }
@@ -201,7 +211,7 @@ func (c *channel) ConsumeWithContext(context.Context, string, string, bool, bool
 	out := make(chan amqp.Delivery)
 	stop := make(chan struct{})
 	c.mu.Lock()
-	c.stop = stop
+	c.stop, c.isConsumer = stop, true
 	c.mu.Unlock()
 	go func() {
 		defer close(out)

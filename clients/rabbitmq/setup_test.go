@@ -111,7 +111,10 @@ func (d *door) shut() {
 	}
 }
 
-func connect(t *testing.T) *real {
+func connect(t *testing.T) *real { return connectTo(t, nil) }
+
+// connectTo is connect with arguments for the queues.
+func connectTo(t *testing.T, args amqp.Table) *real {
 	t.Helper()
 	url := os.Getenv(brokerVariable)
 	if url == "" {
@@ -151,7 +154,7 @@ func connect(t *testing.T) *real {
 	r.exchange, r.queue, r.dead = "orders-"+suffix, "work-"+suffix, "work-"+suffix+".dead"
 	for _, err := range []error{
 		r.ch.ExchangeDeclare(r.exchange, "topic", true, false, false, false, nil),
-		declare(r.ch, r.queue), declare(r.ch, r.dead),
+		declare(r.ch, r.queue, args), declare(r.ch, r.dead, args),
 		r.ch.QueueBind(r.queue, "#", r.exchange, false, nil),
 	} {
 		if err != nil {
@@ -173,8 +176,8 @@ func connect(t *testing.T) *real {
 	return r
 }
 
-func declare(ch *amqp.Channel, queue string) error {
-	_, err := ch.QueueDeclare(queue, true, false, false, false, nil)
+func declare(ch *amqp.Channel, queue string, args amqp.Table) error {
+	_, err := ch.QueueDeclare(queue, true, false, false, false, args)
 	return err
 }
 

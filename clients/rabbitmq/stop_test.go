@@ -71,7 +71,7 @@ func TestGracefulStop(t *testing.T) {
 		w.b.deliver(order(1, 2))
 		time.Sleep(time.Second)
 	})
-	if got := strings.Join(w.b.settled(), " "); got != "ack cancel ack" || ended != nil {
+	if got := strings.Join(w.b.settled(), " "); got != "ack cancel ack close" || ended != nil {
 		t.Errorf("settled %s; the handler's context: %v", got, ended)
 	}
 }
@@ -85,7 +85,7 @@ func TestHandlerThatDoesNotStop(t *testing.T) {
 		w.b.deliver(order(1, 1))
 		time.Sleep(time.Second)
 	})
-	if got := strings.Join(w.b.settled(), " "); got != "cancel requeue" {
+	if got := strings.Join(w.b.settled(), " "); got != "cancel close" {
 		t.Errorf("settled %s", got)
 	}
 }

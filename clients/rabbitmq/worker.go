@@ -184,8 +184,7 @@ func (w *worker) delay(level time.Duration, cause error) bool {
 func (w *worker) settle(a Action, reason validate.Reason, cause error) {
 	var err error
 	switch a {
-	case GivenBack:
-		w.s.giveBack(w.d)
+	case GivenBack: // by the session's end
 	case LeftToBroker:
 		err = w.d.Nack(false, false)
 	default:

@@ -56,7 +56,7 @@ var house = map[string]room{
 	"compat/avro":                 {ours: []string{"compat", "schemas", "schemas/avro", "schemas/jsontext"}, never: pure},
 	"compat/jsonschema":           {ours: []string{"compat", "schemas", "schemas/jsonschema", "schemas/jsontext"}, never: pure},
 	"compat/protobuf":             {ours: []string{"compat", "schemas", "schemas/protobuf"}, outside: []string{goprotobuf}, never: pure},
-	"compat/checkers":             {ours: []string{"compat", "compat/avro", "compat/jsonschema", "compat/protobuf"}, never: pure},
+	"compat/checkers":             {ours: []string{"compat", "schemas", "compat/avro", "compat/jsonschema", "compat/protobuf"}, never: pure},
 	"compat/checktest":            {ours: []string{"compat", "schemas"}, outside: []string{"golang.org/x/tools/txtar", "github.com/rogpeppe/go-internal/txtar"}},
 	"registry":                    {ours: []string{"schemas", "compat"}, outside: []string{sync}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"registry/sqlite":             {ours: []string{"registry", "schemas"}, outside: []string{sqliteDriver}, never: []string{"net/http", "os/exec"}},

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,17 +86,35 @@ func TestOutputFilesAreWholeOrNotThere(t *testing.T) {
 	}
 }
 
+// screen is a terminal that several goroutines look at.
+type screen struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
 func TestProgressIsQuietAtFirstAndWhenItEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var b bytes.Buffer
+		var b screen
 		p := &progress{w: &b, what: "comparing"}
 		p.timer = time.AfterFunc(patience, p.tick)
 		p.total(10)
 		p.add()
 		time.Sleep(patience - time.Millisecond)
 		synctest.Wait()
-		if b.Len() != 0 {
+		if b.String() != "" {
 			t.Errorf("%q is shown before a second has passed", b.String())
 		}
 		time.Sleep(2 * time.Millisecond)
@@ -104,10 +123,10 @@ func TestProgressIsQuietAtFirstAndWhenItEnds(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 		p.stop()
-		shown := b.Len()
+		shown := b.String()
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if !strings.HasSuffix(b.String(), "\r\x1b[K") || b.Len() != shown {
+		if !strings.HasSuffix(b.String(), "\r\x1b[K") || b.String() != shown {
 			t.Errorf("%q is left on the terminal", b.String())
 		}
 	})

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCredentials registers at a registry that refuses everyone and tells what
+// it was shown: the secret arrives, and appears nowhere else.
+func TestCredentials(t *testing.T) {
+	schema := filepath.Join(t.TempDir(), "s.avsc")
+	if err := os.WriteFile(schema, []byte(`"string"`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var shown string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		shown = r.Header.Get("Authorization")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"error_code":401,"message":"no"}`))
+	}))
+	defer s.Close()
+	withUser := strings.Replace(s.URL, "http://", "http://ana:geheim@", 1)
+	for name, c := range map[string]struct {
+		url, user, password, token, want string
+	}{
+		"none":            {url: s.URL},
+		"basic":           {url: s.URL, user: "ana", password: "geheim", want: "Basic YW5hOmdlaGVpbQ=="},
+		"in the URL":      {url: withUser, want: "Basic YW5hOmdlaGVpbQ=="},
+		"token":           {url: s.URL, token: "geheim", want: "Bearer geheim"},
+		"token after all": {url: "http://127.0.0.1:1, " + s.URL, token: "geheim", want: "Bearer geheim"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("CARTORIO_REGISTRY_URL", c.url)
+			t.Setenv("CARTORIO_REGISTRY_USER", c.user)
+			t.Setenv("CARTORIO_REGISTRY_PASSWORD", c.password)
+			t.Setenv("CARTORIO_REGISTRY_TOKEN", c.token)
+			var out, complaint bytes.Buffer
+			if code := run(context.Background(), []string{"register", schema}, nil, &out, &complaint); code != exitRefused {
+				t.Errorf("exit code %d, want %d: %s", code, exitRefused, complaint.String())
+			}
+			if shown != c.want {
+				t.Errorf("the registry was shown %q, want %q", shown, c.want)
+			}
+			if strings.Contains(out.String()+complaint.String(), "geheim") {
+				t.Errorf("the secret is printed: %s%s", out.String(), complaint.String())
+			}
+		})
+	}
+	t.Setenv("CARTORIO_REGISTRY_USER", "ana")
+	t.Setenv("CARTORIO_REGISTRY_TOKEN", "geheim")
+	var complaint bytes.Buffer
+	if code := run(context.Background(), []string{"register", schema}, nil, &complaint, &complaint); code != exitUsage || !strings.Contains(complaint.String(), "keep one") {
+		t.Errorf("user and token together: exit code %d, %s", code, complaint.String())
+	}
+}

@@ -247,6 +247,14 @@ func TestRealConnectionLost(t *testing.T) {
 		return nil
 	}, rabbitmq.ConsumerOptions{})
 	p := r.producer(validate.Version(orders, 1))
+	if err := p.Publish(ctx, r.exchange, "k", amqp.Publishing{MessageId: "first", Body: []byte(`{"id":1}`)}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "it begins", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(ids) == 1
+	})
 	killed := make(chan struct{})
 	go func() {
 		defer close(killed)
@@ -274,7 +282,7 @@ func TestRealConnectionLost(t *testing.T) {
 	await(t, "every id handled", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
-		return len(ids) == n
+		return len(ids) == n+1
 	})
 	stop()
 	twice := 0

@@ -93,6 +93,9 @@ type Consumer struct {
 	holding   holding
 }
 
+// startTries is how often a consumer tries to start before it gives up.
+const startTries = 3
+
 // mostPrefetch is where a prefetch begins to look copied rather than chosen.
 const mostPrefetch = 250
 
@@ -141,10 +144,10 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 // finish, gives back what was not handled and answers nil. A lost connection is
 // made again.
 //
-// Errors: at the start only: the broker cannot be reached, the queue or the dead
+// Errors: at the start only: the broker cannot be reached in three tries, the queue or the dead
 // letter's destination does not exist.
 func (c *Consumer) Run(ctx context.Context) error {
-	if err := c.prepare(ctx); err != nil {
+	if err := c.start(ctx); err != nil {
 		return fmt.Errorf("consume from %s: %w", c.o.Queue, err)
 	}
 	c.out = newConfirmer(c.open, max(2*c.o.Workers, 2))
@@ -172,6 +175,23 @@ func (c *Consumer) Run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// start prepares, and tries again when it was a connection that was lost rather
+// than a thing that is not there.
+func (c *Consumer) start(ctx context.Context) error {
+	pause := firstPause
+	for try := 1; ; try++ {
+		err := c.prepare(ctx)
+		var refused *amqp.Error
+		if err == nil || try == startTries || errors.As(err, &refused) && refused.Server && refused.Recover {
+			return err
+		}
+		if sleep(ctx, pause) != nil {
+			return err
+		}
+		pause *= 2
+	}
 }
 
 // prepare looks for the destinations and makes the retry queues. A passive

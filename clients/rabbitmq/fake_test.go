@@ -259,14 +259,14 @@ func (c *channel) QueueDeclare(name string, _, _, _, _ bool, _ amqp.Table) (amqp
 
 func (c *channel) QueueDeclarePassive(name string, _, _, _, _ bool, _ amqp.Table) (amqp.Queue, error) {
 	if name == "missing" {
-		return amqp.Queue{}, errors.New("NOT_FOUND")
+		return amqp.Queue{}, &amqp.Error{Code: 404, Reason: "NOT_FOUND", Server: true, Recover: true}
 	}
 	return amqp.Queue{Name: name}, nil
 }
 
 func (c *channel) ExchangeDeclarePassive(name, _ string, _, _, _, _ bool, _ amqp.Table) error {
 	if name == "missing" {
-		return errors.New("NOT_FOUND")
+		return &amqp.Error{Code: 404, Reason: "NOT_FOUND", Server: true, Recover: true}
 	}
 	return nil
 }

@@ -35,6 +35,8 @@ var formats = map[string]func(string) bool{
 	"regex":                 regex.Valid,
 }
 
+func knowsFormat(name string) bool { return formats[name] != nil }
+
 func hasFormat(name, text string) bool {
 	check := formats[name]
 	return check == nil || check(text)

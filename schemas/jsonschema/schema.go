@@ -151,6 +151,7 @@ func parse(ctx context.Context, source schemas.Source, resolver schemas.Resolver
 		return nil, err
 	}
 	l.loops()
+	l.settle()
 	s.nodes, s.dynamic = len(l.queue), l.dynamic
 	problems := l.problems
 	if l.refused {

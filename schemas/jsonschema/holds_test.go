@@ -1,0 +1,61 @@
+package jsonschema_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
+)
+
+func nodeOf(t *testing.T, text string) *jsonschema.Schema {
+	t.Helper()
+	s, err := jsonschema.Format.Parse(context.Background(), schemas.Source{Type: schemas.JSON, Text: text}, nil, schemas.ParseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.(*jsonschema.Schema)
+}
+
+func TestNodeHolds(t *testing.T) {
+	t.Parallel()
+	n := nodeOf(t, `{"properties":{"a":{"type":"integer"}}}`).Root().Property("a")
+	for text, want := range map[string]bool{"1": true, "1.0": true, `"a"`: false, "null": false} {
+		if ok, decided := n.Holds(text, 0); ok != want || !decided {
+			t.Errorf("%s: got %v, decided %v", text, ok, decided)
+		}
+	}
+	if _, decided := n.Holds(`{`, 0); decided {
+		t.Error("a broken text was decided")
+	}
+	if _, decided := n.Holds(`1`, -1); !decided {
+		t.Error("the default budget does not reach for one number")
+	}
+}
+
+func TestAssertsFormat(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`{"format":"ipv4"}`:   true,
+		`{"format":"x-iban"}`: false,
+		`{"minLength":1}`:     false,
+		`{"$schema":"https://json-schema.org/draft/2020-12/schema","format":"ipv4"}`: false,
+	} {
+		if got := nodeOf(t, text).Root().AssertsFormat(); got != want {
+			t.Errorf("%s: got %v", text, got)
+		}
+	}
+}
+
+func TestSoleDynamicAnchorIsSettled(t *testing.T) {
+	t.Parallel()
+	const draft = `{"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://e.test/a","$dynamicAnchor":"n",`
+	alone := nodeOf(t, draft+`"properties":{"next":{"$dynamicRef":"#n"}}}`)
+	if alone.IsDynamic() || !alone.Root().Property("next").Dynamic.Fixed {
+		t.Error("the only resource that declares an anchor does not settle it")
+	}
+	two := nodeOf(t, draft+`"properties":{"next":{"$dynamicRef":"#n"}},"$defs":{"b":{"$id":"b","$dynamicAnchor":"n","type":"object"}}}`)
+	if !two.IsDynamic() {
+		t.Error("two resources declare the anchor, and it was settled")
+	}
+}

@@ -144,8 +144,8 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 // finish, gives back what was not handled and answers nil. A lost connection is
 // made again.
 //
-// Errors: at the start only: the broker cannot be reached in three tries, the queue or the dead
-// letter's destination does not exist.
+// Errors: at the start only: the broker cannot be reached in three tries, the
+// queue or the dead letter's destination does not exist.
 func (c *Consumer) Run(ctx context.Context) error {
 	if err := c.start(ctx); err != nil {
 		return fmt.Errorf("consume from %s: %w", c.o.Queue, err)

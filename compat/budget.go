@@ -14,10 +14,14 @@ type Budget struct {
 
 // Meter starts a count.
 func (b Budget) Meter() *Meter {
+	return &Meter{left: b.steps(), most: b.steps()}
+}
+
+func (b Budget) steps() int {
 	if b.Steps <= 0 {
-		b.Steps = defaultSteps
+		return defaultSteps
 	}
-	return &Meter{left: b.Steps, most: b.Steps}
+	return b.Steps
 }
 
 // Meter counts the steps of one comparison. It is not safe for use by many

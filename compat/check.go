@@ -32,6 +32,10 @@ type Question struct {
 	At         time.Time // the moment at which exceptions are judged
 
 	ValidateFields bool // told in the messages, changes nothing
+
+	// Variant reads a text in the place of one of the question's schemas, with
+	// that schema's references. Nil asks for no repairs.
+	Variant func(of schemas.Schema, text string) (schemas.Schema, error)
 }
 
 // Verdict is the answer for one compared version, or for all.
@@ -57,6 +61,9 @@ type Comparison struct {
 	Effects  map[Layer]Effect
 	Changes  []Change
 	Findings []Finding // the breaking ones first, then risks, then notes
+	// Repaired is the new text with the repairs that go together, where the
+	// pair passes with it; empty otherwise.
+	Repaired string
 }
 
 // Report is the answer to a Question.
@@ -161,6 +168,7 @@ func compare(q Question, old Old) (Comparison, []string) {
 	}
 	judge := judge{q: q, old: old, checker: checker, layers: layers, c: &c}
 	judge.findings()
+	judge.mend()
 	openText := judge.open(open)
 	return c.conclude(q, &judge, nil, openText)
 }

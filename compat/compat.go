@@ -99,6 +99,12 @@ type Checker struct {
 	// missing layer is Unchecked; a nil function leaves every layer so.
 	Truth func(old, next schemas.Schema, budget Budget) (map[Layer]Effect, []Change)
 
+	// Repair proposes how a change of Truth's may be made without the harm that
+	// it does in the directions asked, the nearest to what was meant first. Nil,
+	// and no proposal, mean that nothing is known. The edits are those of the
+	// texts as they were sent.
+	Repair func(old, next schemas.Schema, c Change, backward, forward bool) []Patch
+
 	// Layer is the one that decides when a question names none.
 	Layer Layer
 

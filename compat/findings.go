@@ -3,6 +3,7 @@ package compat
 import (
 	"cmp"
 	"crypto/sha256"
+	_ "embed" // the published form of a document
 	"encoding/base64"
 	"encoding/hex"
 	"slices"
@@ -68,6 +69,9 @@ type Finding struct {
 	Witness     *ShownWitness `json:"witness"`
 	Fingerprint string        `json:"fingerprint"`
 	Accepted    *Acceptance   `json:"accepted"`
+	// Repairs are ways out that were checked, the nearest first; only where they
+	// were asked for.
+	Repairs []Repair `json:"repairs,omitempty"`
 }
 
 // Compared is one compared pair of a document.
@@ -106,7 +110,15 @@ type Document struct {
 	Compared []Compared `json:"compared"`
 	Findings []Finding  `json:"findings"`
 	Summary  Summary    `json:"summary"`
+	Advice   []Advice   `json:"advice,omitempty"` // where it was asked for
 }
+
+//go:embed findings.schema.json
+var documentSchema []byte
+
+// DocumentSchema is the JSON Schema (draft 2020-12) that every [Document]
+// written as JSON fits.
+func DocumentSchema() []byte { return slices.Clone(documentSchema) }
 
 // NewDocument gathers reports in the order given. One pair that was not checked
 // makes the whole not checked, since a partial answer is none.

@@ -46,6 +46,14 @@ func (l Level) IsTransitive() bool {
 	return l == BackwardTransitive || l == ForwardTransitive || l == FullTransitive
 }
 
+// alone is l without its reach.
+func (l Level) alone() Level {
+	if l.IsTransitive() {
+		return l - 1
+	}
+	return l
+}
+
 // AsksBackward tells whether new must read old.
 func (l Level) AsksBackward() bool {
 	return l == Backward || l == BackwardTransitive || l == Full || l == FullTransitive

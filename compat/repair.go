@@ -1,0 +1,233 @@
+package compat
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// Edit replaces the bytes from Start up to End of a text. Where they are the
+// same it inserts.
+type Edit struct {
+	Start, End int
+	Text       string
+}
+
+// Patch is a checker's proposal of how a change may be made without its harm.
+// Nothing is claimed of it: [Check] reads the patched text and compares it, and
+// shows it only if it helps.
+type Patch struct {
+	// Text is what the patch does, one clause in the imperative: "give field
+	// age the default null".
+	Text string
+	// First tells that the edits are those of the old text: the patched old
+	// schema is a step to be rolled out before the new one, which stays as it is.
+	First bool
+	Edits []Edit
+}
+
+// Repair is a way out of a break that was checked: with it the finding is gone
+// and nothing else is worse.
+type Repair struct {
+	Text   string `json:"text"`
+	Schema string `json:"schema"` // the whole text
+	// First tells that Schema is a step to register and roll out before the
+	// new schema, not a replacement of it.
+	First bool `json:"first"`
+	// Whole tells that with this repair alone the pair passes.
+	Whole bool `json:"whole"`
+}
+
+const (
+	// mostTries bounds the variants that are read and compared for one pair, and
+	// mostTried their bytes: a long text gets fewer.
+	mostTries = 32
+	mostTried = 4 << 20
+	// mostRepairs is how many one finding shows.
+	mostRepairs = 3
+)
+
+// mending tries the patches of one pair.
+type mending struct {
+	j     *judge
+	q     Question
+	tries int
+	bytes int
+	bad   map[string]Severity // what the pair's own findings are about
+}
+
+// mend gives the findings of changes their repairs, and the comparison the text
+// with all the repairs that go together. Findings must still stand in the order
+// of the changes.
+func (j *judge) mend() {
+	if j.q.Variant == nil || j.checker.Repair == nil {
+		return
+	}
+	m := mending{j: j, q: j.q, tries: mostTries, bytes: mostTried, bad: map[string]Severity{}}
+	m.q.Variant, m.q.Exceptions = nil, nil
+	m.q.Level, m.q.History = j.q.Level.alone(), nil
+	// All tries together may take no more than one comparison does.
+	m.q.Budget = Budget{Steps: max(j.q.Budget.steps()/mostTries, 1)}
+	for _, f := range j.c.Findings {
+		if f.Severity != Note {
+			m.bad[aboutWhat(f)] = f.Severity
+		}
+	}
+	var all []Edit
+	together, broken := 0, 0
+	for i, change := range j.c.Changes {
+		f := &j.c.Findings[i]
+		if f.Severity == Note {
+			continue
+		}
+		var hurt [2]bool
+		for _, d := range directions {
+			hurt[d] = d.asked(j.q.Level)
+		}
+		taken := false
+		for _, p := range m.proposals(change, hurt[newReadsOld], hurt[oldReadsNew]) {
+			r, ok := m.try(p, *f)
+			if !ok {
+				continue
+			}
+			f.Repairs = append(f.Repairs, r)
+			if !taken && !p.First && f.Severity == SeverityBreaking && !overlap(all, p.Edits) {
+				taken = true
+				all = append(all, p.Edits...)
+				together++
+			}
+			if len(f.Repairs) == mostRepairs {
+				break
+			}
+		}
+		if f.Severity == SeverityBreaking {
+			broken++
+		}
+		if len(f.Repairs) > 0 {
+			f.Fix = f.Repairs[0].Text
+		}
+	}
+	if together > 0 {
+		m.together(all)
+	}
+}
+
+func (m *mending) proposals(c Change, backward, forward bool) (list []Patch) {
+	defer func() {
+		if recover() != nil {
+			list = nil // a proposal that cannot be made is none
+		}
+	}()
+	return m.j.checker.Repair(m.j.old.Schema, m.j.q.Next, c, backward, forward)
+}
+
+// together tries all edits at once.
+func (m *mending) together(edits []Edit) {
+	text, ok := apply(m.j.q.Next.Source().Text, edits)
+	if !ok {
+		return
+	}
+	m.tries, m.bytes = max(m.tries, 1), max(m.bytes, len(text))
+	next, ok := m.variant(m.j.q.Next, text)
+	if !ok {
+		return
+	}
+	if c := m.compare(m.j.old, next); c.Verdict == Compatible {
+		m.j.c.Repaired = text
+	}
+}
+
+// try reads and compares one patch. It holds when f is gone, nothing breaks that
+// did not break before, and everything could be compared.
+func (m *mending) try(p Patch, f Finding) (Repair, bool) {
+	of := m.j.q.Next
+	if p.First {
+		if m.j.q.Level.IsTransitive() {
+			return Repair{}, false // the new schema would still be compared with the old one
+		}
+		of = m.j.old.Schema
+	}
+	text, ok := apply(of.Source().Text, p.Edits)
+	if !ok {
+		return Repair{}, false
+	}
+	variant, ok := m.variant(of, text)
+	if !ok {
+		return Repair{}, false
+	}
+	next, old := variant, m.j.old
+	if p.First {
+		if m.compare(m.j.old, variant).Verdict != Compatible {
+			return Repair{}, false
+		}
+		next, old.Schema = m.j.q.Next, variant
+	}
+	c := m.compare(old, next)
+	if c.Verdict == NotChecked {
+		return Repair{}, false
+	}
+	for _, left := range c.Findings {
+		switch before, known := m.bad[aboutWhat(left)]; {
+		case left.Severity == Note:
+		case aboutWhat(left) == aboutWhat(f):
+			return Repair{}, false // it is still there
+		case left.Severity == SeverityBreaking && (!known || before != SeverityBreaking),
+			f.Severity == Risk && !known:
+			return Repair{}, false // another took its place
+		}
+	}
+	return Repair{Text: p.Text, Schema: text, First: p.First, Whole: c.Verdict == Compatible}, true
+}
+
+func (m *mending) variant(of schemas.Schema, text string) (schema schemas.Schema, ok bool) {
+	if m.tries == 0 || m.bytes < len(text) {
+		return nil, false
+	}
+	m.tries--
+	m.bytes -= len(text)
+	schema, err := m.j.q.Variant(of, text)
+	return schema, err == nil && schema != nil
+}
+
+func (m *mending) compare(old Old, next schemas.Schema) Comparison {
+	q := m.q
+	q.Next = next
+	c, _ := compare(q, old)
+	return c
+}
+
+// aboutWhat tells what a finding is about, whatever the values are now.
+func aboutWhat(f Finding) string { return f.Rule + "\x00" + f.Path }
+
+// overlap tells whether edits could not be made beside those that are planned.
+func overlap(planned, edits []Edit) bool {
+	for _, p := range planned {
+		for _, e := range edits {
+			if e.Start < p.End && p.Start < e.End {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// apply makes the edits of a text. Insertions at one place stand in the order
+// given. ok is false for edits that overlap or lie outside.
+func apply(text string, edits []Edit) (out string, ok bool) {
+	edits = slices.Clone(edits)
+	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
+	var b strings.Builder
+	at := 0
+	for _, e := range edits {
+		if e.Start < at || e.End < e.Start || e.End > len(text) {
+			return "", false
+		}
+		b.WriteString(text[at:e.Start])
+		b.WriteString(e.Text)
+		at = e.End
+	}
+	b.WriteString(text[at:])
+	return b.String(), len(edits) > 0
+}

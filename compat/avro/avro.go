@@ -19,6 +19,7 @@ var Checker = compat.Checker{
 	Format:    schemas.Avro,
 	Reference: reference,
 	Truth:     truth,
+	Repair:    repair,
 	Layer:     compat.Data,
 	Rules:     rules,
 	Message:   message,

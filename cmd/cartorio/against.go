@@ -26,7 +26,7 @@ type history struct {
 	at     schemas.Version  // the version that was named, or 0
 	q      compat.Question
 	chosen choices
-	levels map[schemas.Subject]compat.Level
+	how    comparing
 }
 
 // choices tells which settings were given; the others are the registry's.
@@ -35,8 +35,8 @@ type choices struct{ level, policy, verdictPolicy bool }
 const registryPrefix = "registry:"
 
 // newHistory reads registry:, registry:SUBJECT and registry:SUBJECT@VERSION.
-func (a *app) newHistory(base, url string, head *side, q compat.Question, chosen choices) (*history, error) {
-	h := &history{app: a, head: head, label: base, q: q, chosen: chosen, levels: levelsOf(a.subjects)}
+func (a *app) newHistory(base, url string, head *side, q compat.Question, chosen choices, how comparing) (*history, error) {
+	h := &history{app: a, head: head, label: base, q: q, chosen: chosen, how: how}
 	if text := strings.TrimPrefix(base, registryPrefix); text != "" {
 		name, version := subjectAt(text)
 		if name == "" {
@@ -127,7 +127,15 @@ func (h *history) one(ctx context.Context, e *folder.Entry) (result, error) {
 		q.History = append(q.History, compat.Old{Label: label, Version: v, Schema: old})
 	}
 	r.old = true
-	r.report = compat.Check(q)
+	r.ask(q, h.how, func(text string) (schemas.Schema, error) {
+		changed := known
+		changed.Source.Text = text
+		return h.head.parse(ctx, &changed, schemas.New, besideOf(changed, h.client))
+	}, func(text string) (schemas.Schema, error) {
+		source := q.History[0].Schema.Source()
+		source.Text = text
+		return h.read(ctx, subject, source, schemas.New)
+	})
 	for i := range r.report.Compared {
 		for n := range r.report.Compared[i].Findings {
 			f := &r.report.Compared[i].Findings[n]
@@ -149,7 +157,7 @@ func (h *history) broken(r result, q compat.Question, why error, where string) (
 
 // settle takes from the registry what was not said here.
 func (h *history) settle(ctx context.Context, subject schemas.Subject, q *compat.Question) error {
-	if level, ok := h.levels[subject]; ok && !h.chosen.level {
+	if level, ok := h.how.levels[subject]; ok && !h.chosen.level {
 		q.Level = level
 	}
 	if h.chosen.level && h.chosen.policy && h.chosen.verdictPolicy {
@@ -159,7 +167,7 @@ func (h *history) settle(ctx context.Context, subject schemas.Subject, q *compat
 	if err != nil {
 		return err
 	}
-	if _, declared := h.levels[subject]; !h.chosen.level && !declared && config.Level != "" {
+	if _, declared := h.how.levels[subject]; !h.chosen.level && !declared && config.Level != "" {
 		if q.Level, err = compat.ParseLevel(config.Level); err != nil {
 			return err
 		}
@@ -201,18 +209,22 @@ func (h *history) schema(ctx context.Context, subject schemas.Subject, v schemas
 	if err != nil {
 		return nil, err
 	}
-	format, ok := formats.Named(found.Source.Type)
+	return h.read(ctx, subject, found.Source, schemas.Stored)
+}
+
+func (h *history) read(ctx context.Context, subject schemas.Subject, source schemas.Source, mode schemas.Mode) (schemas.Schema, error) {
+	format, ok := formats.Named(source.Type)
 	if !ok {
-		return nil, fmt.Errorf("type %s is not part of this binary", found.Source.Type)
+		return nil, fmt.Errorf("type %s is not part of this binary", source.Type)
 	}
-	return format.Parse(ctx, found.Source, remote{h.client}, schemas.ParseOptions{Mode: schemas.Stored, From: subject.Context})
+	return format.Parse(ctx, source, remote{h.client}, schemas.ParseOptions{Mode: mode, From: subject.Context})
 }
 
 // agree puts the same question to the registry, where it can be put: a registry
 // with another engine or another version may answer otherwise, and a pipeline
 // that is green must not be refused at registration.
 func (h *history) agree(ctx context.Context, subject schemas.Subject, e, known *folder.Entry, report compat.Report) error {
-	if _, declared := h.levels[subject]; declared || len(e.Uses) > 0 || h.at != 0 || h.chosen != (choices{}) {
+	if _, declared := h.how.levels[subject]; declared || len(e.Uses) > 0 || h.at != 0 || h.chosen != (choices{}) {
 		return nil
 	}
 	answer, err := h.client.CheckAll(ctx, subject, sr.Registration{Source: known.Source}, false)

@@ -25,6 +25,9 @@ type checking struct {
 	registry, subject      string
 	chosen                 choices
 	include, exclude       []string
+	// ownLevel passes over the levels that the configuration gives to subjects;
+	// advise asks for advice and repairs beside the findings.
+	ownLevel, advise bool
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -98,11 +101,7 @@ func (a *app) check(ctx context.Context, headArg string, c checking) error {
 	if err != nil {
 		return err
 	}
-	reports := make([]compat.Report, len(results))
-	for i, r := range results {
-		reports[i] = r.report
-	}
-	doc := compat.NewDocument("cartorio "+readBuild().Version, reports...)
+	doc := documentOf(results)
 	if err := a.write(c.output, func(w io.Writer, colours bool) error {
 		if c.format == "json" {
 			return writeJSON(w, doc)
@@ -154,18 +153,27 @@ func (a *app) results(ctx context.Context, headArg string, c checking, q compat.
 	p := a.startProgress("comparing")
 	defer p.stop()
 	if base == nil {
-		h, err := a.newHistory(c.against, c.registry, head, q, c.chosen)
+		h, err := a.newHistory(c.against, c.registry, head, q, c.chosen, a.comparing(c))
 		if err != nil {
 			return nil, err
 		}
 		defer h.client.Close()
 		return h.compare(ctx, p)
 	}
-	results := compareSides(ctx, head, base, q, a.subjects, p)
+	results := compareSides(ctx, head, base, q, a.comparing(c), p)
 	if err := ctx.Err(); err != nil {
 		return nil, failf(exitNotCompared, "comparing: %w", err)
 	}
 	return results, nil
+}
+
+// comparing says how the pairs of a run are compared.
+func (a *app) comparing(c checking) comparing {
+	how := comparing{advise: c.advise, named: c.ownLevel}
+	if !c.ownLevel {
+		how.levels = levelsOf(a.subjects)
+	}
+	return how
 }
 
 // question reads the choices that hold for every pair.

@@ -26,16 +26,56 @@ type result struct {
 	// old tells that there was something to compare with, where pair.Old does
 	// not: in a registry.
 	old bool
+	// advice is nil unless it was asked for and both sides are there.
+	advice *compat.Advice
+}
+
+// comparing says how pairs are compared: the levels that subjects have of their
+// own, and whether advice is asked for.
+type comparing struct {
+	levels map[schemas.Subject]compat.Level
+	advise bool
+	// named tells that two files which are named are meant as one another, so
+	// that their names are nothing to tell of.
+	named bool
+}
+
+// ask answers q, with advice where it is asked for.
+func (r *result) ask(q compat.Question, how comparing, asNew, asOld func(text string) (schemas.Schema, error)) {
+	if !how.advise {
+		r.report = compat.Check(q)
+		return
+	}
+	q.Variant = variants(q.Next, asNew, asOld)
+	if report, advice, ok := compat.Advise(q); ok {
+		r.report, r.advice = report, &advice
+		return
+	}
+	r.report = compat.Check(q)
+}
+
+// documentOf gathers what a run found.
+func documentOf(results []result) compat.Document {
+	reports := make([]compat.Report, len(results))
+	for i, r := range results {
+		reports[i] = r.report
+	}
+	doc := compat.NewDocument("cartorio "+readBuild().Version, reports...)
+	for _, r := range results {
+		if r.advice != nil {
+			doc.Advice = append(doc.Advice, *r.advice)
+		}
+	}
+	return doc
 }
 
 // compareSides compares every pair, in order of path. Pairs are independent, so
 // they share the processors; the order of the answers does not depend on it.
-func compareSides(ctx context.Context, head, base *side, q compat.Question, subjects map[string]declared, p *progress) []result {
+func compareSides(ctx context.Context, head, base *side, q compat.Question, how comparing, p *progress) []result {
 	pairs := folder.Pair(base.folder, head.folder)
 	if head.file != "" && base.file != "" {
 		pairs = onePair(pairs)
 	}
-	levels := levelsOf(subjects)
 	p.total(len(pairs))
 	out := make([]result, len(pairs))
 	var wg sync.WaitGroup
@@ -52,7 +92,7 @@ func compareSides(ctx context.Context, head, base *side, q compat.Question, subj
 							once.Do(func() { caught = v })
 						}
 					}()
-					out[i] = comparePair(ctx, head, base, pairs[i], q, levels)
+					out[i] = comparePair(ctx, head, base, pairs[i], q, how)
 					p.add()
 				}()
 			}
@@ -173,14 +213,14 @@ func onePair(pairs []folder.Pairing) []folder.Pairing {
 	return []folder.Pairing{one}
 }
 
-func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q compat.Question, levels map[schemas.Subject]compat.Level) result {
+func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q compat.Question, how comparing) result {
 	r := result{pair: p}
 	entry := p.New
 	if entry == nil {
 		entry = p.Old
 	}
 	q.Subject = orWord(entry.Subject.String(), entry.Path)
-	if level, ok := levels[entry.Subject]; ok {
+	if level, ok := how.levels[entry.Subject]; ok {
 		q.Level = level
 	}
 	if p.New != nil {
@@ -206,12 +246,19 @@ func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q comp
 	}
 	q.Next = next
 	q.History = []compat.Old{{Label: base.show(p.Old.Path), Schema: old}}
-	r.report = compat.Check(q)
+	variant := func(s *side, e *folder.Entry) func(string) (schemas.Schema, error) {
+		return func(text string) (schemas.Schema, error) {
+			changed := *e
+			changed.Source.Text = text
+			return s.parse(ctx, &changed, schemas.New, nil)
+		}
+	}
+	r.ask(q, how, variant(head, p.New), variant(base, p.Old))
 	if q.Level == compat.None {
 		// NONE asks nothing; the pair is told all the same.
 		r.report.Compared = []compat.Comparison{{Old: q.History[0], Verdict: compat.Compatible}}
 	}
-	if p.Moved() {
+	if p.Moved() && (!how.named || head.file == "" || base.file == "") {
 		list := append(r.report.Compared[0].Findings, moved(base, p))
 		slices.SortStableFunc(list, func(a, b compat.Finding) int { return rank(a.Severity) - rank(b.Severity) })
 		r.report.Compared[0].Findings = list

@@ -148,7 +148,10 @@ see "cartorio help settings" and "cartorio help exit-codes".`,
 }
 
 func (a *app) commands() []*cobra.Command {
-	return []*cobra.Command{a.checkCommand(), a.healthCommand(), a.registerCommand(), a.serveCommand(), a.validateCommand(), a.versionCommand()}
+	return []*cobra.Command{
+		a.adviseCommand(), a.checkCommand(), a.diffCommand(), a.explainCommand(), a.healthCommand(), a.registerCommand(), a.rulesCommand(),
+		a.serveCommand(), a.validateCommand(), a.versionCommand(),
+	}
 }
 
 // exitCodesTopic is a help text, not a command that does anything.

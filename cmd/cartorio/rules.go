@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/compat/checkers"
+)
+
+func (a *app) rulesCommand() *cobra.Command {
+	var format, of string
+	var schema bool
+	cmd := &cobra.Command{
+		Use:   "rules",
+		Short: "List every rule that a finding can name",
+		Long: `Lists the rules: what changed, in which direction a payload may be hurt and how,
+and the names that other tools have for it. "cartorio explain RULE" tells more of
+one.
+
+--output-schema prints instead the JSON Schema of the findings document that
+check, diff and advise write with --format json.`,
+		Example: `  cartorio rules
+  cartorio rules --of avro --format json
+  cartorio rules --output-schema > findings.schema.json`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if schema {
+				return a.write("", func(w io.Writer, _ bool) error {
+					_, err := w.Write(compat.DocumentSchema())
+					return err
+				})
+			}
+			list, err := rulesOf(of)
+			if err != nil {
+				return fail(exitUsage, err)
+			}
+			return a.printRules(list, of, format)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&format, "format", "text", "text, json or markdown")
+	f.StringVar(&of, "of", "all", "all, avro, json, protobuf, or schema for the rules of no format")
+	f.BoolVar(&schema, "output-schema", false, "print the JSON Schema of the findings document")
+	oneOf(cmd, "format", "text", "json", "markdown")
+	oneOf(cmd, "of", "all", "avro", "json", "protobuf", "schema")
+	return cmd
+}
+
+// rulesOf lists the rules whose ids have a prefix.
+func rulesOf(prefix string) ([]compat.Rule, error) {
+	switch prefix {
+	case "all":
+		return checkers.Rules(), nil
+	case "avro", "json", "protobuf", "schema":
+		return slices.DeleteFunc(checkers.Rules(), func(r compat.Rule) bool { return !strings.HasPrefix(r.ID, prefix+".") }), nil
+	}
+	return nil, errors.New("--of " + prefix + " is none of all, avro, json, protobuf, schema")
+}
+
+func (a *app) printRules(list []compat.Rule, of, format string) error {
+	switch format {
+	case "json":
+		entries := make([]compat.RuleEntry, 0, len(list))
+		for _, r := range list {
+			entries = append(entries, r.Entry())
+		}
+		return a.write("", func(w io.Writer, _ bool) error { return writeJSON(w, entries) })
+	case "markdown":
+		return a.write("", func(w io.Writer, _ bool) error {
+			if of == "all" {
+				_, err := w.Write(checkers.Markdown())
+				return err
+			}
+			var b strings.Builder
+			for _, r := range list {
+				b.WriteString(checkers.Page(r))
+			}
+			_, err := io.WriteString(w, strings.TrimPrefix(b.String(), "\n"))
+			return err
+		})
+	case "text":
+		return a.write("", func(w io.Writer, colours bool) error {
+			var b strings.Builder
+			for _, r := range list {
+				e := r.Entry()
+				hurts := "nobody"
+				if len(e.Kinds) > 0 {
+					hurts = e.Direction + ": " + strings.Join(e.Kinds, ", ")
+				}
+				fmt.Fprintf(&b, "%s\n    %s\n", paint(colours, bold, e.ID), e.Title)
+				fmt.Fprintf(&b, "    hurts %s\n", hurts)
+				if len(e.Aliases) > 0 {
+					fmt.Fprintf(&b, "    also called %s\n", strings.Join(e.Aliases, ", "))
+				}
+			}
+			_, err := io.WriteString(w, b.String())
+			return err
+		})
+	}
+	return failf(exitUsage, "--format %q is none of text, json, markdown", format)
+}

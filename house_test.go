@@ -54,7 +54,7 @@ var house = map[string]room{
 	"schemas/folder":              {ours: []string{"schemas"}, never: pure},
 	"compat":                      {ours: []string{"schemas"}, never: pure},
 	"compat/avro":                 {ours: []string{"compat", "schemas", "schemas/avro", "schemas/jsontext"}, never: pure},
-	"compat/jsonschema":           {ours: []string{"compat", "schemas", "schemas/jsonschema", "schemas/jsontext"}, never: pure},
+	"compat/jsonschema":           {ours: []string{"compat", "schemas", "schemas/jsonschema", "schemas/jsonschema/regex", "schemas/jsontext"}, never: pure},
 	"compat/protobuf":             {ours: []string{"compat", "schemas", "schemas/protobuf"}, outside: []string{goprotobuf}, never: pure},
 	"compat/checkers":             {ours: []string{"compat", "schemas", "compat/avro", "compat/jsonschema", "compat/protobuf"}, never: pure},
 	"compat/checktest":            {ours: []string{"compat", "schemas"}, outside: []string{"golang.org/x/tools/txtar", "github.com/rogpeppe/go-internal/txtar"}},

@@ -21,6 +21,7 @@ import (
 var Checker = compat.Checker{
 	Format:        schemas.JSON,
 	Reference:     reference,
+	Truth:         truth,
 	Message:       message,
 	SameWhenEqual: true,
 }

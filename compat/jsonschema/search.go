@@ -1,0 +1,250 @@
+package jsonschema
+
+import (
+	"slices"
+
+	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
+	"github.com/cartorio-registry/cartorio/schemas/jsontext"
+)
+
+// search looks for values of one goal, kind by kind and branch by branch. Its
+// answer is empty only when every branch is.
+type search struct {
+	s    *solver
+	goal *goal
+	kind jsonschema.Kinds
+	// pick are conditions beyond the goal's literals, for names.
+	pick func(v *jsontext.Value) bool
+
+	values []*jsontext.Value
+	most   int // values wanted
+	left   int // branches still looked at once a value was found
+	open   bool
+}
+
+const (
+	mostValues   = 24  // of a goal that asks what breaks: one for each way, up to this
+	mostBranches = 300 // looked at after the first value
+)
+
+func newSearch(s *solver, g *goal) *search {
+	x := &search{s: s, goal: g, most: 1, left: mostBranches}
+	for _, l := range g.literals {
+		if l.not {
+			x.most = mostValues
+		}
+	}
+	return x
+}
+
+var (
+	nullValue  = &jsontext.Value{Kind: jsontext.Null}
+	falseValue = &jsontext.Value{Kind: jsontext.Bool}
+	trueValue  = &jsontext.Value{Kind: jsontext.Bool, Bool: true}
+)
+
+// anyNumber is the kind of the numbers: a number may be an integer.
+const anyNumber = jsonschema.KindInteger | jsonschema.KindNumber
+
+// kindOf is the bit of a value's kind; every number is a Number.
+func kindOf(v *jsontext.Value) jsonschema.Kinds {
+	switch v.Kind {
+	case jsontext.Null:
+		return jsonschema.KindNull
+	case jsontext.Bool:
+		return jsonschema.KindBoolean
+	case jsontext.Number:
+		return jsonschema.KindNumber
+	case jsontext.String:
+		return jsonschema.KindString
+	case jsontext.Array:
+		return jsonschema.KindArray
+	default:
+		return jsonschema.KindObject
+	}
+}
+
+func (x *search) run() ([]*jsontext.Value, state) {
+	for _, v := range []*jsontext.Value{nullValue, falseValue, trueValue} {
+		if !x.isDone() {
+			x.try(v)
+		}
+	}
+	for _, kind := range []jsonschema.Kinds{jsonschema.KindString, anyNumber, jsonschema.KindObject, jsonschema.KindArray} {
+		if x.isDone() {
+			break
+		}
+		x.kind = kind
+		x.look()
+	}
+	return x.result()
+}
+
+func (x *search) result() ([]*jsontext.Value, state) {
+	switch {
+	case len(x.values) > 0:
+		return x.values, found
+	case x.open || x.s.meter.Spent():
+		return nil, open
+	}
+	return nil, empty
+}
+
+// look goes through the branches of the kind at hand.
+func (x *search) look() {
+	b := branch{todo: slices.Clone(x.goal.literals), max: jsonschema.Unlimited}
+	slices.Reverse(b.todo)
+	x.grow(b)
+}
+
+func (x *search) isDone() bool { return len(x.values) >= x.most || x.s.meter.Spent() }
+
+// grow takes in what is to do, then goes every way of one fork.
+func (x *search) grow(b branch) {
+	if x.isDone() {
+		x.open = x.open || x.s.meter.Spent()
+		return
+	}
+	if !x.s.meter.Spend(1) {
+		x.open = true
+		return
+	}
+	for len(b.todo) > 0 {
+		l := b.todo[len(b.todo)-1]
+		b.todo = b.todo[:len(b.todo)-1]
+		if !x.assert(&b, l) {
+			return
+		}
+	}
+	if len(b.forks) == 0 {
+		x.leaf(b)
+		return
+	}
+	x.spare(&b)
+	if len(b.forks) == 0 {
+		x.leaf(b)
+		return
+	}
+	least := 0
+	for i := range b.forks {
+		if len(b.forks[i].ways) < len(b.forks[least].ways) {
+			least = i
+		}
+	}
+	f := b.forks[least]
+	b.forks = slices.Delete(slices.Clone(b.forks), least, least+1)
+	for _, way := range f.ways {
+		if len(x.values) > 0 {
+			if x.left--; x.left < 0 {
+				return
+			}
+		}
+		c := b.clone()
+		if way(&c) {
+			x.grow(c)
+		}
+		if x.isDone() {
+			x.open = x.open || x.s.meter.Spent()
+			return
+		}
+	}
+}
+
+// spare drops the negations that hold anyway, since what is demanded excludes
+// the negated node: without it a union of many tagged branches would be
+// multiplied out. Every question here is about a larger set of demands than the
+// one that asks, so it cannot come back to itself.
+func (x *search) spare(b *branch) {
+	if x.s.dynamic {
+		return
+	}
+	negated := 0
+	for i := range b.forks {
+		if b.forks[i].source != nil {
+			negated++
+		}
+	}
+	if negated < 2 {
+		return
+	}
+	var demands []literal
+	for _, l := range b.seen {
+		if !l.not {
+			demands = append(demands, l)
+		}
+	}
+	kept := make([]fork, 0, len(b.forks))
+	for _, f := range b.forks {
+		if f.source != nil && !f.checked && len(demands) > 0 {
+			f.checked = true
+			if _, st := x.s.solve(x.s.goal(append(slices.Clip(demands), literal{f.source, false}))); st == empty {
+				continue
+			}
+		}
+		kept = append(kept, f)
+	}
+	b.forks = kept
+}
+
+// leaf builds a value of a branch without forks.
+func (x *search) leaf(b branch) {
+	x.s.meter.Spend(1 + len(b.need)/4)
+	switch {
+	case x.kind == anyNumber:
+		x.note(x.number(&b))
+	case x.kind == jsonschema.KindString:
+		x.note(x.text(&b))
+	case x.kind == jsonschema.KindArray:
+		x.note(x.array(b))
+	case x.kind == jsonschema.KindObject:
+		x.note(x.object(b))
+	}
+}
+
+func (x *search) note(st state) { x.open = x.open || st == open }
+
+// try keeps a value when it meets the goal.
+func (x *search) try(v *jsontext.Value) state {
+	if x.pick != nil && !x.pick(v) {
+		return empty
+	}
+	text := v.String()
+	for _, l := range x.goal.literals {
+		ok, sure := x.s.meets(l, text)
+		switch {
+		case sure && !ok:
+			return empty
+		case !ok, !sure && !x.s.dynamic:
+			x.open = true
+			return open
+		}
+		// With dynamic references a yes is a guess: the whole schemas judge at the end.
+	}
+	for _, known := range x.values {
+		if known.String() == text {
+			return found
+		}
+	}
+	x.values = append(x.values, v)
+	return found
+}
+
+// choose tries the members of an enum or const: there are no others, and the
+// validator judges each against the whole goal.
+func (x *search) choose(n *jsonschema.Node) bool {
+	members := n.Enum
+	if !n.HasEnum {
+		members = []*jsontext.Value{n.Const}
+	}
+	for _, v := range members {
+		if kindOf(v)&x.kind == 0 {
+			continue
+		}
+		if x.isDone() {
+			x.open = x.open || x.s.meter.Spent()
+			break
+		}
+		x.try(v)
+	}
+	return false
+}

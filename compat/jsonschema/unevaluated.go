@@ -1,0 +1,215 @@
+package jsonschema
+
+import (
+	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
+)
+
+// mostConditions bounds the parts of a schema whose holding decides what is
+// evaluated: every combination is looked at.
+const mostConditions = 6
+
+// evaluators are the nodes that evaluate members or items for n when they hold.
+type evaluators struct {
+	always []*jsonschema.Node
+	// maybe hold or not; dependent tells on which member.
+	maybe []*jsonschema.Node
+	// known is false where what is evaluated depends on more than that.
+	known bool
+}
+
+func (x *search) evaluatorsOf(n *jsonschema.Node) evaluators {
+	e := evaluators{known: true}
+	met := map[*jsonschema.Node]bool{}
+	var walk func(m *jsonschema.Node)
+	walk = func(m *jsonschema.Node) {
+		if m == nil || met[m] {
+			return
+		}
+		met[m] = true
+		if len(met) > 200 {
+			e.known = false
+			return
+		}
+		e.always = append(e.always, m)
+		if x.kind == jsonschema.KindArray && m.Contains != nil && m.Dialect == jsonschema.Draft2020 {
+			e.known = false
+		}
+		walk(m.Ref)
+		if m.Ref != nil && !m.Dialect.IsModern() {
+			return
+		}
+		if m.Dynamic != nil {
+			if !m.Dynamic.Fixed {
+				e.known = false
+			}
+			walk(m.Dynamic.Target)
+		}
+		for _, sub := range m.AllOf {
+			walk(sub)
+		}
+		conditional := func(sub *jsonschema.Node) {
+			if sub == nil || met[sub] {
+				return
+			}
+			met[sub] = true
+			e.maybe = append(e.maybe, sub)
+			if !x.isFlat(sub) {
+				e.known = false
+			}
+		}
+		for _, sub := range m.AnyOf {
+			conditional(sub)
+		}
+		for _, sub := range m.OneOf {
+			conditional(sub)
+		}
+		conditional(m.If)
+		conditional(m.Then)
+		conditional(m.Else)
+		for _, d := range m.DependentSchemas {
+			conditional(d.Node)
+		}
+		if m.If != nil && (m.Then != nil || m.Else != nil) || len(m.DependentSchemas) > 0 {
+			// A then that holds counts only when the if did, and so on.
+			e.known = false
+		}
+	}
+	walk(n)
+	if len(e.maybe) > mostConditions {
+		e.known = false
+	}
+	return e
+}
+
+// isFlat tells whether what sub evaluates when it holds is its own keywords and
+// those of what it refers to unconditionally.
+func (x *search) isFlat(sub *jsonschema.Node) bool {
+	flat := true
+	for _, m := range x.flat(sub) {
+		if len(m.AnyOf)+len(m.OneOf)+len(m.DependentSchemas) > 0 || m.If != nil || m.Dynamic != nil && !m.Dynamic.Fixed ||
+			x.kind == jsonschema.KindArray && m.Contains != nil && m.Dialect == jsonschema.Draft2020 {
+			flat = false
+		}
+	}
+	return flat
+}
+
+// flat lists sub and what holds whenever it does.
+func (x *search) flat(sub *jsonschema.Node) (out []*jsonschema.Node) {
+	met := map[*jsonschema.Node]bool{}
+	var walk func(m *jsonschema.Node)
+	walk = func(m *jsonschema.Node) {
+		if m == nil || met[m] || len(met) > 200 {
+			return
+		}
+		met[m] = true
+		out = append(out, m)
+		walk(m.Ref)
+		if m.Dynamic != nil {
+			walk(m.Dynamic.Target)
+		}
+		for _, part := range m.AllOf {
+			walk(part)
+		}
+	}
+	walk(sub)
+	return out
+}
+
+func (x *search) hasUnevaluated(n *jsonschema.Node) bool {
+	return x.kind == jsonschema.KindObject && n.UnevaluatedProperties != nil || x.kind == jsonschema.KindArray && n.UnevaluatedItems != nil
+}
+
+// combinations gives one way per combination of the parts that hold: with it go
+// the literals that say so, and then the nodes that evaluate.
+func (x *search) combinations(e evaluators, then func(b *branch, by []*jsonschema.Node) bool) (ways []func(*branch) bool) {
+	for mask := range 1 << len(e.maybe) {
+		ways = append(ways, func(b *branch) bool {
+			by := e.always
+			for i, sub := range e.maybe {
+				holds := mask&(1<<i) == 0 // the first way has all hold
+				b.push(sub, !holds)
+				if holds {
+					by = append(by[:len(by):len(by)], x.flat(sub)...)
+				}
+			}
+			return then(b, by)
+		})
+	}
+	return ways
+}
+
+// unevaluated takes n's unevaluated keyword in. Where it is not known what is
+// evaluated it is left out: the branch is then weaker than n.
+func (x *search) unevaluated(b *branch, n *jsonschema.Node, then func(b *branch, by []*jsonschema.Node) bool) {
+	if !x.hasUnevaluated(n) {
+		return
+	}
+	e := x.evaluatorsOf(n)
+	if !e.known {
+		return
+	}
+	ways := x.combinations(e, then)
+	if len(ways) == 1 {
+		ways[0](b)
+		return
+	}
+	b.forks = append(b.forks, fork{ways: ways})
+}
+
+// denyUnevaluated adds the ways for n's unevaluated keyword to fail.
+func (x *search) denyUnevaluated(n *jsonschema.Node, way func(func(*branch) bool)) {
+	if !x.hasUnevaluated(n) {
+		return
+	}
+	rest := n.UnevaluatedProperties
+	if x.kind == jsonschema.KindArray {
+		rest = n.UnevaluatedItems
+	}
+	e := x.evaluatorsOf(n)
+	if !e.known {
+		// The failing member or item is one that n's own keywords do not name; more
+		// is not known. The parts may hold as they like.
+		e.maybe = nil
+	}
+	for _, w := range x.combinations(e, func(b *branch, by []*jsonschema.Node) bool {
+		s := some{at: -1, extra: []literal{{rest, true}}}
+		if e.known {
+			from, open := reach(by, n)
+			if x.kind == jsonschema.KindObject {
+				open, s.beyond = !evaluatesAll(by, n), by
+			} else {
+				s.from = from
+			}
+			if !open {
+				return false
+			}
+		}
+		b.some = append(b.some, s)
+		return b.atLeastN(s.from + 1)
+	}) {
+		way(w)
+	}
+}
+
+// evaluatesAll tells whether a node of the list speaks of every member.
+func evaluatesAll(by []*jsonschema.Node, n *jsonschema.Node) bool {
+	for _, m := range by {
+		if m.AdditionalProperties != nil || m != n && m.UnevaluatedProperties != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// reach is the first position of an item that none of the nodes speaks of; open
+// is false when one speaks of all.
+func reach(by []*jsonschema.Node, n *jsonschema.Node) (from int, open bool) {
+	for _, m := range by {
+		if m.Items != nil || m != n && m.UnevaluatedItems != nil {
+			return 0, false
+		}
+		from = max(from, len(m.Prefix))
+	}
+	return from, true
+}

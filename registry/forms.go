@@ -164,12 +164,18 @@ func (r *Registry) parse(ctx context.Context, s schemas.Source, how reading) (*f
 
 // schema asks the format. Only so many texts are read at once as there are
 // processors: more would be no faster, and each may need much memory.
-func (r *Registry) schema(ctx context.Context, s schemas.Source, how reading) (schema schemas.Schema, err error) {
+func (r *Registry) schema(ctx context.Context, s schemas.Source, how reading) (schemas.Schema, error) {
+	defer r.work()()
+	return r.understand(ctx, s, how)
+}
+
+// understand is schema for whoever has a processor already. A parser that panics is an
+// error.
+func (r *Registry) understand(ctx context.Context, s schemas.Source, how reading) (schema schemas.Schema, err error) {
 	format, ok := r.format(s.Type)
 	if !ok {
 		return nil, &Error{Code: CodeSchemaInvalid, Text: fmt.Sprintf("schema type %q is none of %q", s.Type, r.Types())}
 	}
-	defer r.work()()
 	defer func() {
 		if p := recover(); p != nil {
 			schema, err = nil, &Error{Code: CodeInternal, Text: "parse the schema", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}

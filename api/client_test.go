@@ -210,10 +210,15 @@ func (c *client) refused(asked string, a *answer) {
 	}
 }
 
-// misfits lists what of v is not of the shape s. null fits nothing.
+// misfits lists what of v is not of the shape s. null fits nothing but the few
+// shapes of our own that say so.
 func misfits(s *api.Shape, v any, at string) []string {
 	wrong := func() []string { return []string{fmt.Sprintf("%q is %T where %s is promised", at, v, s.Type)} }
 	switch v := v.(type) {
+	case nil:
+		if !s.Null {
+			return wrong()
+		}
 	case string:
 		if s.Type != "string" {
 			return wrong()

@@ -139,6 +139,9 @@ func describe(s *Shape, components *ordered) any {
 
 func inPlace(s *Shape, components *ordered) *ordered {
 	o := pairs("type", s.Type)
+	if s.Null {
+		o.add("nullable", true)
+	}
 	if s.Doc != "" {
 		o.add("description", s.Doc)
 	}

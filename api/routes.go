@@ -128,6 +128,15 @@ var routes = []Route{
 	{Method: "GET", Path: "/exporters", Doc: "List the exporters: there are none.", Answer: exportersShape, Handle: listExporters},
 
 	{Method: "GET", Path: "/api/v1/guids/{guid}/schema", Doc: "Get the text of a schema by its GUID, to be kept for ever.", Answer: textShape, Errors: []int{40403}, Handle: getTextByGUID},
+	{
+		Method: "POST", Path: "/api/v1/compare", Doc: "Compare any two texts or versions, with all findings and, if asked, advice.", Body: compareShape, Answer: findingsShape,
+		Errors: []int{422, 40401, 40402, 42201, 42202, 42203, 42209}, Handle: compare,
+		Query: []Param{
+			{"reader", "string", "one direction only: old, new, or SUBJECT@VERSION; with writer", nil},
+			{"writer", "string", "one direction only: old, new, or SUBJECT@VERSION; with reader", nil},
+			{"advise", "boolean", "also say what passes, in which order to roll out, and which repairs were found", nil},
+		},
+	},
 	{Method: "GET", Path: "/healthz", Doc: "Answer that the process is alive.", Answer: healthShape, Plain: true, Handle: getHealth},
 	{Method: "GET", Path: "/readyz", Doc: "Answer whether the process takes requests.", Answer: healthShape, Errors: []int{503}, Plain: true, Handle: getReadiness},
 	{Method: "GET", Path: "/openapi.json", Doc: "Get this document.", Answer: documentShape, Plain: true, Handle: getDocument},

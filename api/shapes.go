@@ -10,6 +10,7 @@ type Shape struct {
 	Enum    []string
 	Items   *Shape
 	Members []Member
+	Null    bool // null stands for none; the contract itself never writes it
 	// Text is a body that is not JSON text of our own but a schema's.
 	Text bool
 }

@@ -122,8 +122,9 @@ func (s *scanner) reservedItem(kind byte) {
 	if !s.stored || s.first != "reserved" || !s.inDeclarations() {
 		return
 	}
-	if s.item != 0 && s.item != kind {
+	if s.item != 0 && s.item != kind && s.comma > 0 {
 		s.edits = append(s.edits, edit{s.comma, ";\nreserved ", 1})
+		s.comma = 0 // two items behind one comma are malformed; the parser tells
 	}
 	s.item = kind
 }
@@ -171,7 +172,7 @@ func (s *scanner) run() error {
 			}
 			word := s.text[start:s.at]
 			if s.first == "" {
-				s.first, s.item = word, 0
+				s.first, s.item, s.comma = word, 0, 0
 			}
 			s.group = s.group || word == "group"
 		case isDigit(c) || c == '.' && s.at+1 < len(s.text) && isDigit(s.text[s.at+1]):

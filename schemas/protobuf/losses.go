@@ -19,6 +19,7 @@ type comparer struct {
 	path   []step
 	list   []schemas.Loss
 	pairs  map[pairKey]*pair // of this payload, should the plans be full
+	byName bool              // fields correspond by name first, as JSON carries them
 }
 
 func (c *comparer) lose(kind schemas.LossKind, at *field, in *tables, format string, args ...any) {
@@ -35,7 +36,11 @@ func (c *comparer) messages(w, r *node) {
 	key := pairKey{w.m, r.m}
 	p := c.pairs[key]
 	if p == nil {
-		p = c.plans.pair(c.writer, w.m, r.m)
+		if c.byName {
+			p = pairByName(w.m, r.m)
+		} else {
+			p = c.plans.pair(c.writer, w.m, r.m)
+		}
 		if c.pairs == nil {
 			c.pairs = map[pairKey]*pair{}
 		}
@@ -71,19 +76,22 @@ func (c *comparer) entry(p *pair, e *entry, r *node) {
 		if !isKey && e.isZero() && !fate.to.repeated && !fate.to.hasPresence() {
 			return // the reader sees a zero as well
 		}
-		c.lose(schemas.Lost, fate.to, c.reader, "%s of the writer is not there for the reader: %s", e.f.kind, why(e, fate.to, r))
+		c.lose(schemas.Lost, fate.to, c.reader, "%s of the writer is not there for the reader: %s", e.f.kind, c.why(e, fate.to, r))
 		return
 	}
 	c.values(e, got)
 }
 
-func why(e *entry, to *field, r *node) string {
+func (c *comparer) why(e *entry, to *field, r *node) string {
 	if to.oneof >= 0 {
 		for other := r.first; other != nil; other = other.next {
 			if other.f.oneof == to.oneof {
 				return fmt.Sprintf("%s of the same oneof came later", other.f.name)
 			}
 		}
+	}
+	if c.byName {
+		return "it knows no such name"
 	}
 	if to.closed != nil {
 		return "the closed enum does not declare the number"

@@ -35,6 +35,8 @@ type Schema struct {
 	plans   planCache
 	rebuild sync.Once
 	rebuilt *mapping
+	derive  sync.Once
+	derived any
 }
 
 var _ schemas.Schema = (*Schema)(nil)

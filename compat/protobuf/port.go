@@ -295,18 +295,18 @@ func (p *port) field(original, update *protobuf.Message, old, next member, now [
 		case old.oneof != nil:
 			inOneof(old.oneof, func() { p.at(step, func() { p.add(oneofFieldRemoved, at, schemas.Place{}, old.field.Name) }) })
 		case p.original.label(original, old.field) == protobuf.Required:
-			p.at(step, func() { p.add(requiredRemoved, at, schemas.Place{}, old.field.Name) })
+			p.at(step, func() { p.add(requiredRemovedPeer, at, schemas.Place{}, old.field.Name) })
 		default:
-			p.at(step, func() { p.add(fieldRemoved, at, schemas.Place{}, old.field.Name) })
+			p.at(step, func() { p.add(fieldRemovedPeer, at, schemas.Place{}, old.field.Name) })
 		}
 	case old.field == nil:
 		at := place(p.update, update.File, next.field.Place)
-		kind := fieldAdded
+		kind := fieldAddedPeer
 		switch {
 		case next.oneof != nil:
 			kind = oneofFieldAdded
 		case p.update.label(update, next.field) == protobuf.Required:
-			kind = requiredAdded
+			kind = requiredAddedPeer
 		}
 		inOneof(next.oneof, func() { p.at(step, func() { p.add(kind, schemas.Place{}, at, next.field.Name) }) })
 	default:

@@ -2,8 +2,10 @@
 //
 // The reference registry's answer is a faithful port of its rules, blind spots
 // included: messages and enums by name, fields by number, no field names, no
-// defaults, no reservations, no groups. What happens to data is not answered
-// yet, and says so.
+// defaults, no reservations, no groups. What happens to data is told apart from
+// it, on the wire, in the JSON mapping and in generated code: proved by the
+// tables of kinds, or refuted by a payload that the real reader refused or
+// changed. buf's rule sets can be asked for too (see [Categories]).
 //
 // Start with [Checker].
 package protobuf
@@ -16,10 +18,12 @@ import (
 	"github.com/cartorio-registry/cartorio/schemas/protobuf"
 )
 
-// Checker compares Protobuf schemas. Truth is nil: every layer is Unchecked.
+// Checker compares Protobuf schemas.
 var Checker = compat.Checker{
 	Format:        schemas.Protobuf,
 	Reference:     Reference,
+	Truth:         truth,
+	Rules:         rules,
 	Layer:         compat.Wire,
 	Message:       Message,
 	SameWhenEqual: true,
@@ -56,8 +60,8 @@ func Reference(reader, writer schemas.Schema, _ compat.Policy, budget compat.Bud
 var descriptions = map[string]string{
 	packageChanged:       "The package of the %[1]s schema at path '%[3]s' is not the package of the %[2]s schema",
 	messageRemoved:       "The %[1]s schema is missing the message at path '%[3]s' of the %[2]s schema",
-	requiredAdded:        "The %[1]s schema has a required field at path '%[3]s' that the %[2]s schema does not have",
-	requiredRemoved:      "The %[1]s schema is missing the required field at path '%[3]s' of the %[2]s schema",
+	requiredAddedPeer:    "The %[1]s schema has a required field at path '%[3]s' that the %[2]s schema does not have",
+	requiredRemovedPeer:  "The %[1]s schema is missing the required field at path '%[3]s' of the %[2]s schema",
 	kindChanged:          "The type of the field at path '%[3]s' in the %[1]s schema is of another kind than in the %[2]s schema",
 	scalarKindChanged:    "The scalar type of the field at path '%[3]s' in the %[1]s schema does not fit the one in the %[2]s schema",
 	numericLabelChanged:  "The label of the numeric field at path '%[3]s' in the %[1]s schema is not the one in the %[2]s schema",

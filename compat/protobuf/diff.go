@@ -1,0 +1,451 @@
+package protobuf
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// The directions, as they index a change's witnesses.
+const (
+	newReadsOld = 0
+	oldReadsNew = 1
+)
+
+// The layers of payloads, in the order in which they are told.
+var payloadLayers = [...]compat.Layer{compat.Wire, compat.JSONMapping}
+
+// slot is a layer and a direction.
+func slot(layer, direction int) int { return 2*layer + direction }
+
+// differ compares two schemas.
+type differ struct {
+	old, next *model
+	meter     *compat.Meter
+	changes   []compat.Change
+	visits    []*visit
+	known     map[messagePair]*visit
+	enums     []*enumVisit
+	knownEnum map[enumPair]*enumVisit
+	failed    bool // out of budget
+	shown     int  // bytes of witnesses so far
+}
+
+type messagePair struct{ old, next *message }
+type enumPair struct{ old, next *enum }
+
+// visit is a pair of message types that some payload of one side is read with,
+// and the way there.
+type visit struct {
+	o, n  *message
+	pairs []aligned
+	// live tells, per slot, whether a payload can get there at all, and from
+	// how. A nil step is the root.
+	live [4]bool
+	from [4]*stepTo
+}
+
+// stepTo is a field on the way to a message type.
+type stepTo struct {
+	around *visit
+	old    *field
+	next   *field
+}
+
+// aligned is one field of both sides.
+type aligned struct {
+	o, n  *field
+	moved bool // same name, another number
+}
+
+// renamed tells whether the field has one number and two names.
+func (a aligned) renamed() bool { return a.o.name != a.n.name }
+
+// enumVisit is a pair of enum types and a field that uses it.
+type enumVisit struct {
+	o, n *enum
+	live [4]bool
+	use  [4][2]*stepTo // the first field, and the first that a zero is written in
+	list bool          // only lists and maps use it
+}
+
+// sides gives writer and reader of a direction.
+func sides[T any](o, n T, direction int) (writer, reader T) {
+	if direction == newReadsOld {
+		return o, n
+	}
+	return n, o
+}
+
+// align pairs the fields of two messages: by name, then by number where neither
+// name lives on elsewhere.
+func align(o, n *message) (pairs []aligned, gone, come []*field) {
+	if len(o.fields) == len(n.fields) {
+		same := true
+		for i, f := range o.fields {
+			if g := n.fields[i]; f.number != g.number || f.name != g.name {
+				same = false
+				break
+			}
+		}
+		if same {
+			pairs = make([]aligned, len(o.fields))
+			for i, f := range o.fields {
+				pairs[i] = aligned{o: f, n: n.fields[i]}
+			}
+			return pairs, nil, nil
+		}
+	}
+	taken := map[*field]bool{}
+	for _, f := range o.fields {
+		g := n.byField[f.name]
+		if g == nil {
+			if g = n.withNumber(f.number); g != nil && o.byField[g.name] != nil {
+				g = nil
+			}
+		}
+		if g == nil {
+			gone = append(gone, f)
+			continue
+		}
+		taken[g] = true
+		pairs = append(pairs, aligned{f, g, f.number != g.number})
+	}
+	for _, g := range n.fields {
+		if !taken[g] {
+			come = append(come, g)
+		}
+	}
+	return pairs, gone, come
+}
+
+// reach remembers that a pair of messages is read, and tells whether that is
+// news.
+func (d *differ) reach(o, n *message, live [4]bool, step *stepTo) bool {
+	key := messagePair{o, n}
+	v := d.known[key]
+	news := v == nil
+	if v == nil {
+		v = &visit{o: o, n: n}
+		d.known[key] = v
+		d.visits = append(d.visits, v)
+	}
+	for s, on := range live {
+		if on && !v.live[s] {
+			v.live[s], v.from[s], news = true, step, true
+		}
+	}
+	return news
+}
+
+// explore finds every pair of types that a payload may be read with.
+func (d *differ) explore(queue []messagePair) {
+	push := func(o, n *message, live [4]bool, step *stepTo) {
+		if d.reach(o, n, live, step) {
+			queue = append(queue, messagePair{o, n})
+		}
+	}
+	for len(queue) > 0 {
+		v := d.known[queue[0]]
+		queue = queue[1:]
+		if !d.meter.Spend(1 + len(v.o.fields) + len(v.n.fields)) {
+			d.failed = true
+			return
+		}
+		if v.pairs == nil {
+			v.pairs, _, _ = align(v.o, v.n)
+		}
+		for _, a := range v.pairs {
+			live := d.through(v, a)
+			step := &stepTo{v, a.o, a.n}
+			switch {
+			case a.o.message != nil && a.n.message != nil:
+				if live == ([4]bool{}) && a.o.message.local != a.n.message.local {
+					continue
+				}
+				push(a.o.message, a.n.message, live, step)
+			case a.o.enum != nil && a.n.enum != nil:
+				d.use(a.o.enum, a.n.enum, live, step)
+			}
+		}
+	}
+}
+
+// through tells in which slots the content of a field gets to the other side.
+func (d *differ) through(v *visit, a aligned) (live [4]bool) {
+	sameForm := (a.o.kind == protoreflect.GroupKind) == (a.n.kind == protoreflect.GroupKind)
+	for dir := range 2 {
+		w, r := sides(a.o, a.n, dir)
+		_, rm := sides(v.o, v.n, dir)
+		live[slot(0, dir)] = v.live[slot(0, dir)] && !a.moved && sameForm && (!w.packed || r.card.isMany())
+		live[slot(1, dir)] = v.live[slot(1, dir)] && rm.byKey[w.key] == r && jsonForm(w) == jsonForm(r)
+	}
+	return live
+}
+
+// jsonForm is the shape of a field's value in JSON.
+func jsonForm(f *field) string {
+	switch f.card {
+	case mapped:
+		return "object"
+	case repeated:
+		return "array"
+	default:
+		return "value"
+	}
+}
+
+func (d *differ) use(o, n *enum, live [4]bool, step *stepTo) {
+	key := enumPair{o, n}
+	e := d.knownEnum[key]
+	if e == nil {
+		e = &enumVisit{o: o, n: n, list: true}
+		d.knownEnum[key] = e
+		d.enums = append(d.enums, e)
+	}
+	if step == nil {
+		return
+	}
+	e.list = e.list && step.old.card.isMany()
+	for s, on := range live {
+		if !on {
+			continue
+		}
+		if !e.live[s] {
+			e.live[s], e.use[s][0] = true, step
+		}
+		w, _ := sides(step.old, step.next, s%2)
+		m, _ := sides(step.around.o, step.around.n, s%2)
+		if e.use[s][1] == nil && (w.card != implicit || m.isEntry) {
+			e.use[s][1] = step
+		}
+	}
+}
+
+// told is what a change says about itself.
+type told struct {
+	old, next     schemas.Place
+	elsewhere     [2]bool
+	path          string
+	text          string
+	before, after string
+	wire, json    compat.Effect
+	source        compat.Effect
+	witness       [4]*compat.Witness
+}
+
+// The effects of changes that hurt nobody, and of those of generated code.
+var (
+	reads     = compat.Effect{NewReadsOld: compat.Reads, OldReadsNew: compat.Reads}
+	codeGone  = compat.Effect{NewReadsOld: compat.Refuses, OldReadsNew: compat.Reads}
+	codeCome  = codeGone.Mirror()
+	codeOther = compat.Effect{NewReadsOld: compat.Refuses, OldReadsNew: compat.Refuses}
+)
+
+func (t *told) set(layer, direction int, o compat.Outcome, w *compat.Witness) {
+	e := &t.wire
+	if layer == 1 {
+		e = &t.json
+	}
+	if direction == newReadsOld {
+		e.NewReadsOld = o
+	} else {
+		e.OldReadsNew = o
+	}
+	t.witness[slot(layer, direction)] = w
+}
+
+// calm is a told that hurts no payload.
+func calm(old, next schemas.Place, path, text string) told {
+	return told{old: old, next: next, path: path, text: text, wire: reads, json: reads, source: reads}
+}
+
+func (d *differ) report(rule *compat.Rule, t told) {
+	c := compat.Change{
+		Rule: rule.ID, Old: t.old, New: t.next, Elsewhere: t.elsewhere, Path: t.path, Text: t.text,
+		Before: t.before, After: t.after,
+		Effects: map[compat.Layer]compat.Effect{compat.Wire: t.wire, compat.JSONMapping: t.json, compat.SourceCode: t.source},
+	}
+	for layer, name := range payloadLayers {
+		if pair := [2]*compat.Witness{t.witness[slot(layer, 0)], t.witness[slot(layer, 1)]}; pair[0] != nil || pair[1] != nil {
+			if c.Witness == nil {
+				c.Witness = map[compat.Layer][2]*compat.Witness{}
+			}
+			c.Witness[name] = pair
+		}
+	}
+	d.changes = append(d.changes, c)
+}
+
+// pathOf names a field by its message.
+func pathOf(m *message, part string) string {
+	if part == "" {
+		return m.local
+	}
+	return m.local + "." + part
+}
+
+// within is told about something in the pair of v.
+func (v *visit) within(old, next schemas.Place, part, format string, args ...any) told {
+	t := calm(old, next, pathOf(v.o, part), fmt.Sprintf(format, args...))
+	t.elsewhere = [2]bool{v.o.elsewhere, v.n.elsewhere}
+	return t
+}
+
+// compare tells the changes of one pair of messages.
+func (d *differ) compare(v *visit) {
+	pairs, gone, come := align(v.o, v.n)
+	if !d.meter.Spend(1 + len(pairs)) {
+		d.failed = true
+		return
+	}
+	v.pairs = pairs
+	for _, a := range pairs {
+		d.field(v, a)
+	}
+	for _, f := range gone {
+		d.removed(v, f)
+	}
+	for _, f := range come {
+		d.added(v, f)
+	}
+	if len(v.o.oneofs)+len(v.n.oneofs) > 0 {
+		d.oneofs(v)
+	}
+	d.reservations(v)
+	d.messageOptions(v)
+}
+
+func (d *differ) reservations(v *visit) {
+	// A number that a field gives up or takes is told with the field.
+	explained := func(r reservation, m *message) reservation {
+		out := reservation{}
+		for _, one := range r.ranges {
+			for _, part := range without(one, m.fields) {
+				out.ranges = append(out.ranges, part)
+			}
+		}
+		for _, name := range r.names {
+			if m.byField[name] == nil {
+				out.names = append(out.names, name)
+			}
+		}
+		return out
+	}
+	d.reserved(v.o.place, v.n.place, [2]bool{v.o.elsewhere, v.n.elsewhere}, v.o.local, explained(v.o.reserved, v.n), v.o.reserved, explained(v.n.reserved, v.o), v.n.reserved)
+}
+
+// without cuts the numbers of fields out of a range.
+func without(r [2]int64, fields []*field) (out [][2]int64) {
+	start := r[0]
+	for _, f := range fields {
+		if n := int64(f.number); n >= start && n < r[1] {
+			if n > start {
+				out = append(out, [2]int64{start, n})
+			}
+			start = n + 1
+		}
+	}
+	if start < r[1] {
+		out = append(out, [2]int64{start, r[1]})
+	}
+	return out
+}
+
+// reserved tells what one side reserves and the other does not.
+func (d *differ) reserved(old, next schemas.Place, elsewhere [2]bool, path string, before, allBefore, after, allAfter reservation) {
+	missing := func(have, from reservation) string {
+		var list []string
+		for _, r := range have.ranges {
+			for _, part := range minus(r, from.ranges) {
+				list = append(list, rangeText(part))
+			}
+		}
+		for _, name := range have.names {
+			if !slices.Contains(from.names, name) {
+				list = append(list, name)
+			}
+		}
+		return strings.Join(list, ", ")
+	}
+	if lost := missing(before, allAfter); lost != "" {
+		t := calm(old, next, path, fmt.Sprintf("%s no longer reserves %s", path, lost))
+		t.elsewhere, t.before = elsewhere, lost
+		d.report(&reservedRemoved, t)
+	}
+	if won := missing(after, allBefore); won != "" {
+		t := calm(old, next, path, fmt.Sprintf("%s now reserves %s", path, won))
+		t.elsewhere, t.after = elsewhere, won
+		d.report(&reservedAdded, t)
+	}
+}
+
+// minus is what is in r and in none of the sorted ranges.
+func minus(r [2]int64, ranges [][2]int64) (out [][2]int64) {
+	start := r[0]
+	for _, one := range ranges {
+		if one[1] <= start || one[0] >= r[1] {
+			continue
+		}
+		if one[0] > start {
+			out = append(out, [2]int64{start, one[0]})
+		}
+		start = max(start, one[1])
+	}
+	if start < r[1] {
+		out = append(out, [2]int64{start, r[1]})
+	}
+	return out
+}
+
+func rangeText(r [2]int64) string {
+	switch {
+	case r[1]-r[0] == 1:
+		return fmt.Sprint(r[0])
+	case r[1] > 1<<29-1:
+		return fmt.Sprintf("%d to max", r[0])
+	}
+	return fmt.Sprintf("%d to %d", r[0], r[1]-1)
+}
+
+func (d *differ) messageOptions(v *visit) {
+	if !slices.Equal(v.o.ranges, v.n.ranges) {
+		split := func(m *message) (r reservation) {
+			for i := 0; i < len(m.ranges); i += 2 {
+				r.ranges = append(r.ranges, [2]int64{int64(m.ranges[i]), int64(m.ranges[i+1])})
+			}
+			r.tidy()
+			return r
+		}
+		before, after := split(v.o), split(v.n)
+		var lost, won []string
+		for _, r := range before.ranges {
+			for _, part := range minus(r, after.ranges) {
+				lost = append(lost, rangeText(part))
+			}
+		}
+		for _, r := range after.ranges {
+			for _, part := range minus(r, before.ranges) {
+				won = append(won, rangeText(part))
+			}
+		}
+		if len(lost) > 0 {
+			t := v.within(v.o.place, v.n.place, "", "%s can no longer be extended with %s", v.o.local, strings.Join(lost, ", "))
+			t.before, t.source = strings.Join(lost, ", "), codeGone
+			d.report(&rangeRemoved, t)
+		}
+		if len(won) > 0 {
+			t := v.within(v.o.place, v.n.place, "", "%s can be extended with %s", v.o.local, strings.Join(won, ", "))
+			t.after, t.source = strings.Join(won, ", "), codeCome
+			d.report(&rangeAdded, t)
+		}
+	}
+	if v.o.options != v.n.options {
+		d.report(&optionChanged, v.within(v.o.place, v.n.place, "", "options of message %s changed", v.o.local))
+	}
+}

@@ -1,0 +1,451 @@
+package protobuf
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/protobuf"
+)
+
+// model is a schema as the truth compares it: what every feature, label and
+// default comes to, with the places of the texts.
+type model struct {
+	schema *protobuf.Schema
+	file   *protobuf.File              // whose types the schema stands for
+	desc   protoreflect.FileDescriptor // of that file
+	whole  schemas.Place               // of the schema's own text
+
+	messages   []*message // of the file, outer before inner, map entries left out
+	enums      []*enum
+	files      []protoreflect.FileDescriptor // of the closure
+	byName     map[string]*message           // every message of the closure that a field reaches
+	enumByName map[string]*enum
+	extended   []*message // of other files, whose extensions the file declares
+	extensions map[protoreflect.FullName][]protoreflect.FieldDescriptor
+}
+
+// message is a message type. Extensions of it are fields like the others.
+type message struct {
+	name, local string
+	desc        protoreflect.MessageDescriptor
+	place       schemas.Place
+	elsewhere   bool
+	isEntry     bool
+	fields      []*field // by number
+	byField     map[string]*field
+	byKey       map[string]*field // by every member name that a JSON reader takes for it
+	oneofs      []*oneof
+	reserved    reservation
+	ranges      []protoreflect.FieldNumber // start and end (exclusive) of extension ranges, in turn
+	options     string
+	accessor    bool // no_standard_descriptor_accessor
+}
+
+// reservation is what a message or enum reserves; ends are exclusive.
+type reservation struct {
+	ranges [][2]int64
+	names  []string
+}
+
+func (r reservation) has(number int64) bool {
+	return slices.ContainsFunc(r.ranges, func(one [2]int64) bool { return one[0] <= number && number < one[1] })
+}
+
+// cardinality says how often a field may be there, and whether its absence
+// shows.
+type cardinality uint8
+
+const (
+	implicit cardinality = iota
+	explicit
+	required
+	repeated
+	mapped
+)
+
+func (c cardinality) String() string {
+	return [...]string{"without presence", "optional", "required", "repeated", "map"}[c]
+}
+
+func (c cardinality) isMany() bool { return c == repeated || c == mapped }
+
+// field is a field of a message, or an extension of it.
+type field struct {
+	number   protoreflect.FieldNumber
+	name     string // an extension's in brackets
+	key      string // its JSON name
+	desc     protoreflect.FieldDescriptor
+	kind     protoreflect.Kind
+	card     cardinality
+	packed   bool
+	checked  bool // a string whose UTF-8 is checked
+	message  *message
+	enum     *enum
+	oneof    *oneof
+	fallback string // its default; empty for none
+	code     string // options that change generated code
+	options  string // the other options
+	place    schemas.Place
+}
+
+type oneof struct {
+	name   string
+	fields []*field
+	place  schemas.Place
+}
+
+// enum is an enum type.
+type enum struct {
+	name, local string
+	closed      bool
+	desc        protoreflect.EnumDescriptor
+	values      []value // in text order
+	byName      map[string]protoreflect.EnumNumber
+	names       map[protoreflect.EnumNumber][]string
+	reserved    reservation
+	options     string
+	place       schemas.Place
+	elsewhere   bool
+}
+
+type value struct {
+	name    string
+	number  protoreflect.EnumNumber
+	options string
+	place   schemas.Place
+}
+
+// modelOf is the model of s, made once; nil when s does not compile.
+func modelOf(s *protobuf.Schema) *model {
+	if s.Descriptor() == nil {
+		return nil
+	}
+	return s.Derived(func() any { return newModel(s) }).(*model)
+}
+
+func newModel(s *protobuf.Schema) *model {
+	m := &model{
+		schema: s, file: s.Shown(), desc: s.Descriptor(), byName: map[string]*message{}, enumByName: map[string]*enum{},
+		extensions: map[protoreflect.FullName][]protoreflect.FieldDescriptor{},
+		whole:      schemas.Place{Position: schemas.Position{Line: 1, Column: 1}, End: schemas.PositionAt(s.Source().Text, len(s.Source().Text))},
+	}
+	if m.file != s.File() {
+		for i := range m.desc.Imports().Len() {
+			if one := m.desc.Imports().Get(i); one.Path() == m.file.Path {
+				m.desc = one.FileDescriptor
+			}
+		}
+	}
+	m.collect(s.Descriptor(), map[string]bool{})
+	m.declare(m.desc.Messages(), m.desc.Enums())
+	for _, fd := range m.files {
+		if fd != m.desc && s.Bundled(fd.Path()) == nil {
+			m.see(fd.Messages(), fd.Enums())
+		}
+	}
+	m.extend(m.desc.Extensions(), m.desc.Messages())
+	return m
+}
+
+// collect finds the extensions of the closure.
+func (m *model) collect(fd protoreflect.FileDescriptor, seen map[string]bool) {
+	if seen[fd.Path()] || fd.IsPlaceholder() {
+		return
+	}
+	seen[fd.Path()] = true
+	m.files = append(m.files, fd)
+	var walk func(protoreflect.ExtensionDescriptors, protoreflect.MessageDescriptors)
+	walk = func(list protoreflect.ExtensionDescriptors, nested protoreflect.MessageDescriptors) {
+		for i := range list.Len() {
+			x := list.Get(i)
+			name := x.ContainingMessage().FullName()
+			m.extensions[name] = append(m.extensions[name], x)
+		}
+		for i := range nested.Len() {
+			walk(nested.Get(i).Extensions(), nested.Get(i).Messages())
+		}
+	}
+	walk(fd.Extensions(), fd.Messages())
+	for i := range fd.Imports().Len() {
+		m.collect(fd.Imports().Get(i).FileDescriptor, seen)
+	}
+}
+
+func (m *model) declare(messages protoreflect.MessageDescriptors, enums protoreflect.EnumDescriptors) {
+	for i := range enums.Len() {
+		m.enums = append(m.enums, m.enum(enums.Get(i)))
+	}
+	for i := range messages.Len() {
+		if md := messages.Get(i); !md.IsMapEntry() {
+			m.messages = append(m.messages, m.message(md))
+			m.declare(md.Messages(), md.Enums())
+		}
+	}
+}
+
+// see makes the types of another file findable: the other side may have them in
+// its own.
+func (m *model) see(messages protoreflect.MessageDescriptors, enums protoreflect.EnumDescriptors) {
+	for i := range enums.Len() {
+		m.enum(enums.Get(i))
+	}
+	for i := range messages.Len() {
+		m.message(messages.Get(i))
+		m.see(messages.Get(i).Messages(), messages.Get(i).Enums())
+	}
+}
+
+// extend finds the messages of other files that the file extends.
+func (m *model) extend(list protoreflect.ExtensionDescriptors, nested protoreflect.MessageDescriptors) {
+	for i := range list.Len() {
+		one := m.message(list.Get(i).ContainingMessage())
+		if !slices.Contains(m.messages, one) && !slices.Contains(m.extended, one) {
+			m.extended = append(m.extended, one)
+		}
+	}
+	for i := range nested.Len() {
+		m.extend(nested.Get(i).Extensions(), nested.Get(i).Messages())
+	}
+}
+
+func local(d protoreflect.Descriptor) string {
+	return strings.TrimPrefix(string(d.FullName()), string(d.ParentFile().Package())+".")
+}
+
+func (m *model) message(md protoreflect.MessageDescriptor) *message {
+	name := string(md.FullName())
+	if known := m.byName[name]; known != nil {
+		return known
+	}
+	out := &message{name: name, local: local(md), desc: md, isEntry: md.IsMapEntry()}
+	m.byName[name] = out
+	symbol, ok := m.schema.Lookup("", "."+name)
+	if !ok && out.isEntry {
+		// A map's entry stands nowhere: it has the place of the message around.
+		if around, isMessage := md.Parent().(protoreflect.MessageDescriptor); isMessage {
+			symbol, ok = m.schema.Lookup("", "."+string(around.FullName()))
+		}
+	}
+	places := map[protoreflect.FieldNumber]schemas.Place{}
+	oneofs := map[string]schemas.Place{}
+	if ok && symbol.Message != nil {
+		out.place, out.elsewhere = symbol.Message.Place, symbol.File != m.schema.File()
+		if !out.isEntry {
+			spots(symbol.Message, places, oneofs)
+		}
+	}
+	for i := range md.Oneofs().Len() {
+		if one := md.Oneofs().Get(i); !one.IsSynthetic() {
+			out.oneofs = append(out.oneofs, &oneof{name: string(one.Name()), place: oneofs[string(one.Name())]})
+		}
+	}
+	all := make([]protoreflect.FieldDescriptor, 0, md.Fields().Len())
+	for i := range md.Fields().Len() {
+		all = append(all, md.Fields().Get(i))
+	}
+	all = append(all, m.extensions[md.FullName()]...)
+	out.byField, out.byKey = make(map[string]*field, len(all)), make(map[string]*field, len(all))
+	list := make([]field, len(all))
+	for i, fd := range all {
+		f := &list[i]
+		m.field(f, fd)
+		if f.place = places[f.number]; f.place == (schemas.Place{}) {
+			f.place = out.place
+		}
+		if o := fd.ContainingOneof(); o != nil && !o.IsSynthetic() {
+			for _, one := range out.oneofs {
+				if one.name == string(o.Name()) {
+					f.oneof = one
+					one.fields = append(one.fields, f)
+				}
+			}
+		}
+		out.fields = append(out.fields, f)
+		out.byField[f.name] = f
+		out.byKey[f.key] = f
+	}
+	for _, f := range out.fields {
+		if out.byKey[f.name] == nil {
+			out.byKey[f.name] = f
+		}
+	}
+	slices.SortStableFunc(out.fields, func(a, b *field) int { return cmp.Compare(a.number, b.number) })
+	for i := range md.ReservedRanges().Len() {
+		r := md.ReservedRanges().Get(i)
+		out.reserved.ranges = append(out.reserved.ranges, [2]int64{int64(r[0]), int64(r[1])})
+	}
+	for i := range md.ReservedNames().Len() {
+		out.reserved.names = append(out.reserved.names, string(md.ReservedNames().Get(i)))
+	}
+	out.reserved.tidy()
+	for i := range md.ExtensionRanges().Len() {
+		r := md.ExtensionRanges().Get(i)
+		out.ranges = append(out.ranges, r[0], r[1])
+	}
+	if o, ok := md.Options().(*descriptorpb.MessageOptions); ok && o != nil {
+		out.accessor = o.GetNoStandardDescriptorAccessor()
+		out.options = optionsText(o, "map_entry", "features")
+	}
+	return out
+}
+
+// tidy sorts and joins, so that reservations of the same numbers are equal.
+func (r *reservation) tidy() {
+	slices.Sort(r.names)
+	slices.SortFunc(r.ranges, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
+	var out [][2]int64
+	for _, one := range r.ranges {
+		if n := len(out); n > 0 && out[n-1][1] >= one[0] {
+			out[n-1][1] = max(out[n-1][1], one[1])
+			continue
+		}
+		out = append(out, one)
+	}
+	r.ranges = out
+}
+
+// spots finds where the fields and oneofs of a message stand.
+func spots(m *protobuf.Message, fields map[protoreflect.FieldNumber]schemas.Place, oneofs map[string]schemas.Place) {
+	for _, f := range m.Fields {
+		fields[protoreflect.FieldNumber(f.Number)] = f.Place
+	}
+	groups := m.Groups
+	for _, o := range m.Oneofs {
+		oneofs[o.Name] = o.Place
+		for _, f := range o.Fields {
+			fields[protoreflect.FieldNumber(f.Number)] = f.Place
+		}
+		groups = append(groups[:len(groups):len(groups)], o.Groups...)
+	}
+	for _, g := range groups {
+		fields[protoreflect.FieldNumber(g.Number)] = g.Place
+	}
+}
+
+func (m *model) field(f *field, fd protoreflect.FieldDescriptor) {
+	*f = field{number: fd.Number(), name: string(fd.Name()), key: fd.JSONName(), desc: fd, kind: fd.Kind(), packed: fd.IsPacked()}
+	if fd.IsExtension() {
+		f.name = "[" + string(fd.FullName()) + "]"
+		f.key = f.name
+	}
+	switch {
+	case fd.IsMap():
+		f.card = mapped
+	case fd.Cardinality() == protoreflect.Repeated:
+		f.card = repeated
+	case fd.Cardinality() == protoreflect.Required:
+		f.card = required
+	case fd.HasPresence():
+		f.card = explicit
+	}
+	switch {
+	case fd.Message() != nil:
+		f.message = m.message(fd.Message())
+	case fd.Enum() != nil:
+		f.enum = m.enum(fd.Enum())
+	case f.kind == protoreflect.StringKind:
+		f.checked = protobuf.ChecksUTF8(fd)
+	}
+	if fd.HasDefault() {
+		f.fallback = fd.Default().String()
+		if v := fd.DefaultEnumValue(); v != nil {
+			f.fallback = string(v.Name())
+		}
+		if f.fallback == zeroText(f.kind) {
+			f.fallback = "" // the default that it has anyway
+		}
+	}
+	if o, ok := fd.Options().(*descriptorpb.FieldOptions); ok && o != nil {
+		f.code = strings.Trim(word(o.Ctype)+" "+word(o.Jstype), " ")
+		f.options = optionsText(o, "ctype", "jstype", "packed", "features", "lazy", "unverified_lazy")
+	}
+}
+
+// word is the text of an option that is there.
+func word[E interface {
+	comparable
+	String() string
+}](e *E) string {
+	if e == nil {
+		return ""
+	}
+	var zero E
+	if *e == zero {
+		return ""
+	}
+	return (*e).String()
+}
+
+func zeroText(k protoreflect.Kind) string {
+	switch k {
+	case protoreflect.BoolKind:
+		return "false"
+	case protoreflect.StringKind, protoreflect.BytesKind, protoreflect.EnumKind, protoreflect.MessageKind, protoreflect.GroupKind:
+		return ""
+	default:
+		return "0"
+	}
+}
+
+// optionsText is a form of options, without those named, that is equal when
+// they are.
+func optionsText(o proto.Message, without ...protoreflect.Name) string {
+	c := proto.Clone(o).ProtoReflect()
+	for _, name := range without {
+		if fd := c.Descriptor().Fields().ByName(name); fd != nil {
+			c.Clear(fd)
+		}
+	}
+	raw, err := proto.MarshalOptions{Deterministic: true, AllowPartial: true}.Marshal(c.Interface())
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw)
+}
+
+func (m *model) enum(ed protoreflect.EnumDescriptor) *enum {
+	name := string(ed.FullName())
+	if known := m.enumByName[name]; known != nil {
+		return known
+	}
+	e := &enum{
+		name: name, local: local(ed), closed: ed.IsClosed(), desc: ed,
+		byName: map[string]protoreflect.EnumNumber{}, names: map[protoreflect.EnumNumber][]string{},
+	}
+	m.enumByName[name] = e
+	places := map[string]schemas.Place{}
+	if symbol, ok := m.schema.Lookup("", "."+name); ok && symbol.Enum != nil {
+		e.place, e.elsewhere = symbol.Enum.Place, symbol.File != m.schema.File()
+		for _, v := range symbol.Enum.Values {
+			places[v.Name] = v.Place
+		}
+	}
+	for i := range ed.Values().Len() {
+		vd := ed.Values().Get(i)
+		v := value{name: string(vd.Name()), number: vd.Number(), place: places[string(vd.Name())]}
+		if o, ok := vd.Options().(*descriptorpb.EnumValueOptions); ok && o != nil {
+			v.options = optionsText(o, "features")
+		}
+		e.values = append(e.values, v)
+		e.byName[v.name] = v.number
+		e.names[v.number] = append(e.names[v.number], v.name)
+	}
+	for i := range ed.ReservedRanges().Len() {
+		r := ed.ReservedRanges().Get(i)
+		e.reserved.ranges = append(e.reserved.ranges, [2]int64{int64(r[0]), int64(r[1]) + 1})
+	}
+	for i := range ed.ReservedNames().Len() {
+		e.reserved.names = append(e.reserved.names, string(ed.ReservedNames().Get(i)))
+	}
+	e.reserved.tidy()
+	if o, ok := ed.Options().(*descriptorpb.EnumOptions); ok && o != nil {
+		e.options = optionsText(o, "allow_alias", "features")
+	}
+	return e
+}

@@ -1,0 +1,113 @@
+package protobuf
+
+import (
+	"encoding/hex"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// samplesOf are contents that show every boundary of the writer's field.
+func samplesOf(w, r *field) func(*filler) [][]byte {
+	return func(b *filler) [][]byte { return b.samples(w, r) }
+}
+
+// mostShown is how many bytes of witnesses a pair shows; what breaks beyond it
+// is told without one.
+const mostShown = 1 << 18
+
+// prove tries contents of the pair of v with the real reader and gives t the
+// worst that happened, with its payload. What nothing could hurt, though no
+// proof says so, stays undecided.
+func (d *differ) prove(t *told, v *visit, layer, dir int, w, r *field, samples func(*filler) [][]byte) {
+	worst, proof := compat.Undecided, (*compat.Witness)(nil)
+	for _, content := range samples(&filler{}) {
+		payload, name, ok := frame(v, slot(layer, dir), content)
+		if !ok {
+			continue
+		}
+		if !d.meter.Spend(16 + len(payload)) {
+			d.failed = true
+			break
+		}
+		got, one := d.judge(layer, dir, payload, name)
+		if got.IsHard() && (proof == nil || worst.Combine(got) != worst) {
+			worst, proof = got, one
+		}
+		if worst == compat.Refuses {
+			break
+		}
+	}
+	if proof != nil {
+		if d.shown += len(proof.JSON) + len(proof.Bytes); d.shown > mostShown {
+			proof = nil
+		}
+	}
+	t.set(layer, dir, worst, proof)
+}
+
+// frame puts content of the pair of v into a whole payload of its root.
+func frame(v *visit, s int, content []byte) (payload []byte, name string, ok bool) {
+	b := &filler{}
+	for {
+		w, r := sides(v.o, v.n, s%2)
+		content = b.complete(w, r, content)
+		if b.failed {
+			return nil, "", false
+		}
+		step := v.from[s]
+		if step == nil {
+			return content, w.name, true
+		}
+		f, _ := sides(step.old, step.next, s%2)
+		content = appendMessage(nil, f, content)
+		v = step.around
+	}
+}
+
+// judge asks the real reader what becomes of a payload.
+func (d *differ) judge(layer, dir int, payload []byte, name string) (compat.Outcome, *compat.Witness) {
+	writer, reader := sides(d.old.schema, d.next.schema, dir)
+	p := schemas.Payload{Bytes: payload, Message: name}
+	options := schemas.ReadOptions{Violations: 1}
+	w := &compat.Witness{Bytes: payload, Message: name}
+	var got schemas.Reading
+	if layer == 0 {
+		if got = reader.Reads(writer, p, options); got.OK() && len(got.Losses) == 0 {
+			return compat.Reads, nil
+		}
+		// What the writer itself cannot read was never a payload.
+		if own := writer.Reads(writer, p, options); !own.OK() || len(own.Losses) > 0 {
+			return compat.Reads, nil
+		}
+		text, err := writer.ToJSON(p, options)
+		w.JSON = string(text)
+		if err != nil {
+			w.JSON = `"0x` + hex.EncodeToString(payload) + `"` // it has no form in JSON
+		}
+	} else {
+		text, reading, err := reader.ReadsJSON(writer, p, options)
+		if err != nil {
+			return compat.Reads, nil
+		}
+		got, w.JSON = reading, string(text)
+	}
+	if !got.OK() {
+		one := got.Violations[0]
+		if one.Kind == schemas.TooLarge || one.Kind == schemas.TooComplex {
+			return compat.Reads, nil
+		}
+		w.Text = one.Text
+		return compat.Refuses, w
+	}
+	worst := compat.Reads
+	for _, l := range got.Losses {
+		o := map[schemas.LossKind]compat.Outcome{
+			schemas.Lost: compat.Loses, schemas.Altered: compat.Alters, schemas.AlteredOutOfRange: compat.Rounds,
+		}[l.Kind]
+		if worst.Combine(o) != worst {
+			worst, w.Text = o, l.Text
+		}
+	}
+	return worst, w
+}

@@ -59,6 +59,9 @@ func (x *exchange) schemaString(v registry.Stored, placed bool) []byte {
 		o.number("version", int64(v.Version))
 	}
 	x.entry(o, v)
+	if placed && x.flag("fetchMaxId", "fetch_max_id") {
+		o.number("maxId", int64(x.server.registry.MaxID(v.ID.Context)))
+	}
 	return o.end()
 }
 
@@ -86,21 +89,6 @@ func later(code int, what string) error {
 	return coded(code, "%s not supported by this version of the registry", what)
 }
 
-// format refuses the forms of a schema's text that this stage cannot give.
-// Empty and "default" are the canonical text; a value that means nothing for
-// the schema's type is ignored, as the contract says.
-//
-// Source: REST contract 5.1.4.
-func (x *exchange) format(t schemas.Type) error {
-	name := x.text("format")
-	switch {
-	case t == schemas.Avro && name == "resolved",
-		t == schemas.Protobuf && (name == "ignore_extensions" || name == "serialized"):
-		return later(42205, "leave out the query parameter format="+name+": for "+string(t)+" it is")
-	}
-	return nil
-}
-
 // tagless refuses findTags, whose answers come with metadata.
 func (x *exchange) tagless() error {
 	if x.text("findTags", "find_tags") != "" {
@@ -109,12 +97,17 @@ func (x *exchange) tagless() error {
 	return nil
 }
 
-// shown refuses what cannot be shown of v and renders the rest.
-func (x *exchange) shown(v registry.Stored, err error) error {
-	if err != nil {
-		return err
+// shown gives v with its text in the form that format= asks for. Empty,
+// "default" and what means nothing for the schema's type is the text as it is.
+//
+// Source: REST contract 5.1.4.
+func (x *exchange) shown(v registry.Stored, err error) (registry.Stored, error) {
+	name := x.text("format")
+	if err != nil || name == "" {
+		return v, err
 	}
-	return x.format(v.Source.Type)
+	v.Source.Text, err = x.server.registry.InForm(x.ctx(), v, name)
+	return v, err
 }
 
 // page is the part of a list that was asked for. A limit beyond most (0: no

@@ -43,7 +43,7 @@ var (
 	deletedOnly   = Param{"deletedOnly", "boolean", "only soft-deleted ones; wins over deleted", []string{"deleted_only"}}
 	offset        = Param{"offset", "integer", "how many to skip; a negative one is 0", nil}
 	limit         = Param{"limit", "integer", "how many to answer at most; 0, negative or too large is the default", nil}
-	format        = Param{"format", "string", "form of the returned text; resolved, ignore_extensions and serialized are refused until they are supported", nil}
+	format        = Param{"format", "string", "form of the returned text: resolved (Avro), ignore_extensions or serialized (Protobuf); others are the text as it is", nil}
 	referenceForm = Param{"referenceFormat", "string", "qualified: show the subjects of references with their context", []string{"reference_format"}}
 	findTags      = Param{"findTags", "string", "refused unless empty, until metadata is supported", []string{"find_tags"}}
 	ofSubject     = Param{"subject", "string", "narrows the id to a subject or, as :.ctx:, to a context", nil}
@@ -69,14 +69,14 @@ var routes = []Route{
 		Query: []Param{prefixed, deleted, {"latestOnly", "boolean", "only the highest listed version of each subject", nil}, {"ruleType", "string", "refused unless empty, until rule sets are supported", nil}, {"aliases", "boolean", "true is refused until aliases are supported", nil}, offset, limit, referenceForm},
 	},
 	{
-		Method: "GET", Path: "/schemas/ids/{id}", Doc: "Get a schema by its id.", Answer: schemaStringShape, Errors: []int{40403, 42205, 42210}, Handle: getByID,
-		Query: []Param{ofSubject, format, referenceForm, findTags, {"fetchMaxId", "boolean", "true is refused until it is supported", []string{"fetch_max_id"}}},
+		Method: "GET", Path: "/schemas/ids/{id}", Doc: "Get a schema by its id.", Answer: schemaStringShape, Errors: []int{40403, 42201, 42210}, Handle: getByID,
+		Query: []Param{ofSubject, format, referenceForm, findTags, {"fetchMaxId", "boolean", "also answer maxId, the highest id given in the context", []string{"fetch_max_id"}}},
 	},
-	{Method: "GET", Path: "/schemas/ids/{id}/schema", Doc: "Get the text of a schema by its id.", Answer: textShape, Errors: []int{40403, 42205}, Handle: getTextByID, Query: []Param{ofSubject, format}},
+	{Method: "GET", Path: "/schemas/ids/{id}/schema", Doc: "Get the text of a schema by its id.", Answer: textShape, Errors: []int{40403, 42201}, Handle: getTextByID, Query: []Param{ofSubject, format}},
 	{Method: "GET", Path: "/schemas/ids/{id}/subjects", Doc: "List the subjects that use an id.", Answer: subjectsShape, Errors: []int{40403}, Handle: getSubjectsOfID, Query: []Param{ofSubject, deleted, offset, limit}},
 	{Method: "GET", Path: "/schemas/ids/{id}/versions", Doc: "List one version per subject that uses an id.", Answer: placesShape, Errors: []int{40403}, Handle: getVersionsOfID, Query: []Param{ofSubject, deleted, offset, limit}},
-	{Method: "GET", Path: "/schemas/guids/{guid}", Doc: "Get a schema by its GUID.", Answer: schemaByGUIDShape, Errors: []int{40403, 42205}, Handle: getByGUID, Query: []Param{format, referenceForm}},
-	{Method: "GET", Path: "/schemas/guids/{guid}/ids", Doc: "List the ids of a GUID; refused until contexts are supported.", Answer: idsShape, Errors: []int{42205}, Handle: getIDsOfGUID},
+	{Method: "GET", Path: "/schemas/guids/{guid}", Doc: "Get a schema by its GUID.", Answer: schemaByGUIDShape, Errors: []int{40403, 42201}, Handle: getByGUID, Query: []Param{format, referenceForm}},
+	{Method: "GET", Path: "/schemas/guids/{guid}/ids", Doc: "List the ids of a GUID in all contexts; an unknown GUID has none.", Answer: contextIDsShape, Handle: getIDsOfGUID},
 	{Method: "GET", Path: "/schemas/types", Doc: "List the schema types.", Answer: typesShape, Handle: listTypes},
 
 	{Method: "GET", Path: "/subjects", Doc: "List the subjects.", Answer: subjectsShape, Handle: listSubjects, Query: []Param{prefixed, deleted, deletedOnly, offset, limit}},
@@ -94,8 +94,8 @@ var routes = []Route{
 		Method: "POST", Path: "/subjects/{subject}/versions", Doc: "Register a schema, or get the version that it is already.", Body: registrationShape, Answer: registeredShape, Errors: with(compared, 409), Handle: register,
 		Query: []Param{normalize, format, {"force", "boolean", "skip the compatibility check", nil}, referenceForm},
 	},
-	{Method: "GET", Path: "/subjects/{subject}/versions/{version}", Doc: "Get a version; latest and -1 are the highest live one.", Answer: schemaShape, Errors: with(seen, 42205, 42210), Handle: getVersion, Query: []Param{format, referenceForm, deleted, findTags}},
-	{Method: "GET", Path: "/subjects/{subject}/versions/{version}/schema", Doc: "Get the text of a version.", Answer: textShape, Errors: with(seen, 42205), Handle: getText, Query: []Param{format, deleted}},
+	{Method: "GET", Path: "/subjects/{subject}/versions/{version}", Doc: "Get a version; latest and -1 are the highest live one.", Answer: schemaShape, Errors: with(seen, 42201, 42210), Handle: getVersion, Query: []Param{format, referenceForm, deleted, findTags}},
+	{Method: "GET", Path: "/subjects/{subject}/versions/{version}/schema", Doc: "Get the text of a version.", Answer: textShape, Errors: with(seen, 42201), Handle: getText, Query: []Param{format, deleted}},
 	{Method: "GET", Path: "/subjects/{subject}/versions/{version}/referencedby", Doc: "List the ids of the schemas that reference a version.", Answer: idsShape, Errors: seen, Handle: listReferrers, Query: []Param{deleted, offset, limit}},
 	{Method: "DELETE", Path: "/subjects/{subject}/versions/{version}", Doc: "Delete a version.", Answer: integerShape, Errors: with(seen, 40406, 40407, 42205, 42206, 42208), Handle: deleteVersion, Query: []Param{permanent}},
 	{Method: "POST", Path: "/subjects/{subject}/versions/{version}/tags", Doc: "Derive a version with other tags; refused until metadata is supported.", Answer: registeredShape, Errors: []int{42210}, Handle: tagVersion},

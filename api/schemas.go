@@ -45,11 +45,8 @@ func getByID(x *exchange) error {
 		if err := x.tagless(); err != nil {
 			return nil, err
 		}
-		if x.flag("fetchMaxId", "fetch_max_id") {
-			return nil, later(42205, "leave out the query parameter fetchMaxId: it is")
-		}
-		v, err := x.byID()
-		if err := x.shown(v, err); err != nil {
+		v, err := x.shown(x.byID())
+		if err != nil {
 			return nil, err
 		}
 		return x.schemaString(v, true), nil
@@ -59,8 +56,8 @@ func getByID(x *exchange) error {
 // getTextByID answers GET /schemas/ids/{id}/schema.
 func getTextByID(x *exchange) error {
 	return x.remembered(noCacheValue, func() ([]byte, error) {
-		v, err := x.byID()
-		if err := x.shown(v, err); err != nil {
+		v, err := x.shown(x.byID())
+		if err != nil {
 			return nil, err
 		}
 		return []byte(v.Source.Text), nil
@@ -126,8 +123,8 @@ func (x *exchange) byGUID() (registry.Stored, error) {
 // getByGUID answers GET /schemas/guids/{guid}.
 func getByGUID(x *exchange) error {
 	return x.remembered(noCacheValue, func() ([]byte, error) {
-		v, err := x.byGUID()
-		if err := x.shown(v, err); err != nil {
+		v, err := x.shown(x.byGUID())
+		if err != nil {
 			return nil, err
 		}
 		return x.schemaString(v, false), nil
@@ -146,8 +143,24 @@ func getTextByGUID(x *exchange) error {
 	})
 }
 
-// getIDsOfGUID answers GET /schemas/guids/{guid}/ids, which comes with contexts.
-func getIDsOfGUID(*exchange) error { return later(42205, "listing the ids of a GUID is") }
+// getIDsOfGUID answers GET /schemas/guids/{guid}/ids; text that is no GUID has
+// no ids.
+func getIDsOfGUID(x *exchange) error {
+	g, err := schemas.ParseGUID(x.segment("guid"))
+	if err != nil {
+		return x.answer([]byte("[]"))
+	}
+	list, err := x.server.registry.IDsOf(x.ctx(), g)
+	if err != nil {
+		return err
+	}
+	return x.list(len(list), func(b []byte, i int) []byte {
+		o := object{append(b, '{')}
+		o.always("context", string(list[i].Context))
+		o.number("id", int64(list[i].Number))
+		return o.end()
+	})
+}
 
 // listTypes answers GET /schemas/types, in the contract's order.
 func listTypes(x *exchange) error {

@@ -39,6 +39,8 @@ var (
 	emptyShape      = &Shape{Name: "Empty", Type: "object"}
 	subjectsShape   = &Shape{Name: "Subjects", Type: "array", Items: stringShape}
 	versionsShape   = &Shape{Name: "Versions", Type: "array", Items: integerShape, Doc: "ascending; with deletedAsNegative soft-deleted ones are negative"}
+	contextIDShape  = &Shape{Name: "ContextId", Type: "object", Members: []Member{{"context", stringShape, true, "with its leading dot"}, {"id", integerShape, true, ""}}}
+	contextIDsShape = &Shape{Name: "ContextIds", Type: "array", Items: contextIDShape}
 	idsShape        = &Shape{Name: "Ids", Type: "array", Items: integerShape}
 	typesShape      = &Shape{Name: "SchemaTypes", Type: "array", Items: typeShape}
 	contextsShape   = &Shape{Name: "Contexts", Type: "array", Items: stringShape}
@@ -61,7 +63,7 @@ var (
 
 	schemaShape       = &Shape{Name: "Schema", Type: "object", Members: join(placed, idMember, entry)}
 	schemasShape      = &Shape{Name: "Schemas", Type: "array", Items: schemaShape}
-	schemaStringShape = &Shape{Name: "SchemaString", Type: "object", Members: join(placed, entry)}
+	schemaStringShape = &Shape{Name: "SchemaString", Type: "object", Members: join(placed, entry, []Member{{"maxId", integerShape, false, "the highest id given in the context; only with fetchMaxId=true"}})}
 	schemaByGUIDShape = &Shape{Name: "SchemaByGuid", Type: "object", Members: entry}
 	registeredShape   = &Shape{Name: "RegisterSchemaResponse", Type: "object", Members: join(idMember, []Member{{"version", integerShape, true, ""}}, entry)}
 	placeShape        = &Shape{Name: "SubjectVersion", Type: "object", Members: placed}

@@ -67,11 +67,8 @@ func lookup(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	if err := x.format(q.Source.Type); err != nil {
-		return err
-	}
-	v, err := x.server.registry.Lookup(x.ctx(), q, x.flag("deleted"))
-	if err := x.shown(v, err); err != nil {
+	v, err := x.shown(x.server.registry.Lookup(x.ctx(), q, x.flag("deleted")))
+	if err != nil {
 		return err
 	}
 	return x.answer(x.schema(nil, v))
@@ -113,14 +110,11 @@ func register(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	if err := x.format(q.Source.Type); err != nil {
-		return err
-	}
 	if name := q.Subject.Name; x.server.options.RefuseEmptySubject && (name == "" || name == "*") {
 		return coded(42208, "the subject %s is refused by this registry's settings: name a topic or a type", strconv.Quote(name))
 	}
 	q.Force = x.flag("force")
-	v, err := x.server.registry.Register(x.ctx(), q)
+	v, err := x.shown(x.server.registry.Register(x.ctx(), q))
 	if err != nil {
 		return err
 	}
@@ -141,8 +135,8 @@ func getVersion(x *exchange) error {
 	if err := x.tagless(); err != nil {
 		return err
 	}
-	v, err := x.stored()
-	if err := x.shown(v, err); err != nil {
+	v, err := x.shown(x.stored())
+	if err != nil {
 		return err
 	}
 	return x.answer(x.schema(nil, v))
@@ -151,8 +145,8 @@ func getVersion(x *exchange) error {
 // getText answers GET /subjects/{subject}/versions/{version}/schema.
 func getText(x *exchange) error {
 	return x.remembered(noCacheValue, func() ([]byte, error) {
-		v, err := x.stored()
-		if err := x.shown(v, err); err != nil {
+		v, err := x.shown(x.stored())
+		if err != nil {
 			return nil, err
 		}
 		return []byte(v.Source.Text), nil

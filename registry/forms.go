@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/singleflight"
@@ -192,6 +193,29 @@ func (r *Registry) understand(ctx context.Context, s schemas.Source, how reading
 func (r *Registry) work() (done func()) {
 	r.working <- struct{}{}
 	return func() { <-r.working }
+}
+
+// InForm is the text of a version in one of the other forms that its format
+// has, such as "serialized". A name that the format does not know, and an empty
+// one, is the text as it is.
+//
+// Errors: those of reading a stored text; CodeSchemaInvalid when the form cannot
+// be had of it.
+// Source: REST contract 5.1.4.
+func (r *Registry) InForm(ctx context.Context, v Stored, name string) (string, error) {
+	format, ok := r.format(v.Source.Type)
+	if !ok || !slices.Contains(format.Forms, name) {
+		return v.Source.Text, nil
+	}
+	f, err := r.form(ctx, v.Source, reading{mode: schemas.Stored, in: v.Subject.Context})
+	if err != nil {
+		return "", err
+	}
+	text, err := format.Form(f.schema, name)
+	if err != nil {
+		return "", &Error{Code: CodeSchemaInvalid, Subject: v.Subject, Version: v.Version, Text: fmt.Sprintf("version %d of subject '%s' cannot be shown as %s", v.Version, v.Subject, name), Err: err}
+	}
+	return text, nil
 }
 
 func (r *Registry) format(t schemas.Type) (schemas.Format, bool) {

@@ -2,7 +2,9 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -154,6 +156,38 @@ func (r *Registry) ByGUID(ctx context.Context, g schemas.GUID) (Stored, error) {
 		at, v := best.place(nil)
 		return s.stored(at, v), nil
 	})
+}
+
+// IDsOf lists the ids that have a GUID, by context (the default one first), then
+// by id; nobody's GUID has none.
+func (r *Registry) IDsOf(ctx context.Context, g schemas.GUID) ([]schemas.ID, error) {
+	list, err := answer(ctx, r, func(s *State) ([]schemas.ID, error) {
+		var with []*entry
+		for e := s.guids[guidKey(g)]; e != nil; e = e.next {
+			if e.guid == g {
+				with = append(with, e)
+			}
+		}
+		if len(with) == 0 {
+			return nil, schemaUnknown(g.String() + " ")
+		}
+		slices.SortFunc(with, func(a, b *entry) int {
+			if a.before(b) {
+				return -1
+			}
+			return 1
+		})
+		list := make([]schemas.ID, len(with))
+		for i, e := range with {
+			list[i] = schemas.ID{Context: e.space.name, Number: e.id}
+		}
+		return list, nil
+	})
+	var told *Error
+	if errors.As(err, &told) && told.Code == CodeSchemaUnknown {
+		return []schemas.ID{}, nil
+	}
+	return list, err
 }
 
 // before orders entries by context, the default one first, then by id.

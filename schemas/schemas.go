@@ -141,6 +141,15 @@ type Format struct {
 	// Errors: SyntaxErrors, *LimitError.
 	Outline func(path, text string, limits Limits) (Outline, error)
 
+	// Forms are the other forms that a text can be answered in, by their wire
+	// names ("serialized"); Form gives one of them of a schema that Parse made.
+	// Both are empty for a format that has none.
+	//
+	// Errors: the form cannot be had of this schema.
+	// Source: REST contract 5.1.4.
+	Forms []string
+	Form  func(s Schema, name string) (string, error)
+
 	// Vocabulary lists every keyword, attribute or descriptor field that the
 	// format has; the coverage law of compat/checktest walks it.
 	Vocabulary func() []string

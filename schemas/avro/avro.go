@@ -12,6 +12,7 @@ package avro
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -28,7 +29,15 @@ var Format = schemas.Format{
 		}
 		return s, nil
 	},
-	Outline:    outline,
+	Outline: outline,
+	Forms:   []string{"resolved"},
+	Form: func(s schemas.Schema, _ string) (string, error) {
+		parsed, ok := s.(*Schema)
+		if !ok {
+			return "", fmt.Errorf("resolve a schema: it is a %T", s)
+		}
+		return parsed.Resolved(), nil
+	},
 	Vocabulary: vocabulary,
 }
 

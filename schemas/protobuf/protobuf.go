@@ -26,6 +26,14 @@ var Format = schemas.Format{
 	Extensions: []string{".proto"},
 	Parse:      Parse,
 	Outline:    Outline,
+	Forms:      []string{"ignore_extensions", "serialized"},
+	Form: func(s schemas.Schema, name string) (string, error) {
+		parsed, ok := s.(*Schema)
+		if !ok {
+			return "", fmt.Errorf("write a schema as %s: it is a %T", name, s)
+		}
+		return parsed.InFormat(name)
+	},
 	Vocabulary: Vocabulary,
 }
 

@@ -1,12 +1,17 @@
 // Package jsonschema compares JSON Schemas.
 //
 // It answers as the reference registry would ([Checker].Reference): a port of
-// that registry's rules, quirks included, in its own types and paths. What
-// happens to data (Truth) is not decided here yet: every answer is Unchecked,
-// which no policy takes for a yes.
+// that registry's rules, quirks included, in its own types and paths. The port
+// compares classes (see class.go), not keywords: a schema is first put into one
+// of a few classes, and only classes of one kind are compared further.
 //
-// The port compares classes (see class.go), not keywords: a schema is first put
-// into one of a few classes, and only classes of one kind are compared further.
+// What happens to data ([Checker].Truth) is decided by refutation: a search for
+// a value that one schema takes and the other does not (search.go). It takes the
+// demands of both apart (assert.go) into branches (branch.go) that numbers, texts,
+// objects and arrays answer for. Where no branch has a value there is none, and
+// the pair is proved; a value that was built is held to the real validator. What
+// is different is found by walking both texts side by side (diff.go), and blamed
+// by the values that break (blame.go).
 package jsonschema
 
 import (
@@ -23,6 +28,7 @@ var Checker = compat.Checker{
 	Reference:     reference,
 	Truth:         truth,
 	Message:       message,
+	Rules:         rules,
 	SameWhenEqual: true,
 }
 

@@ -4,9 +4,16 @@ import (
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
-	"github.com/cartorio-registry/cartorio/schemas/jsontext"
 )
 
+// truth tells what happens to data: whether every value of one schema fits the
+// other, in both directions, and the changes, those that hurt with a payload
+// that the validator of one side takes and of the other refuses. A direction is
+// Safe when the search for such a payload proves that there is none, Breaks when
+// one stands, and Unchecked otherwise. No answer at all is given for schemas of
+// another format, or stored ones that do not hold together.
+//
+// Source: JSON Schema specification 4.
 func truth(old, next schemas.Schema, budget compat.Budget) (map[compat.Layer]compat.Effect, []compat.Change) {
 	o, err := checkable(old, "old")
 	if err != nil {
@@ -16,27 +23,23 @@ func truth(old, next schemas.Schema, budget compat.Budget) (map[compat.Layer]com
 	if err != nil {
 		return nil, nil
 	}
-	a, _ := contained(o, n, budget)
-	b, _ := contained(n, o, budget)
-	return compat.OnData(a, b), nil
-}
-
-// contained tells whether every value of writer fits reader; if not, which break.
-func contained(writer, reader *jsonschema.Schema, budget compat.Budget) (compat.Outcome, []*jsontext.Value) {
-	s := newSolver(budget.Meter(), writer.IsDynamic() || reader.IsDynamic())
-	g := s.goal([]literal{{writer.Root(), false}, {reader.Root(), true}})
-	var values []*jsontext.Value
-	outcome := s.pairs.Run(func() compat.Outcome {
-		var st state
-		values, st = s.solve(g)
-		switch st {
-		case found:
-			return compat.Refuses
-		case open:
-			return compat.Undecided
-		default:
-			return compat.Reads
-		}
-	})
-	return outcome, values
+	d := &differ{meter: budget.Meter(), met: map[[2]*jsonschema.Node]bool{}}
+	d.nodes(pairing{o.Root(), n.Root(), "$"})
+	backward := direction{writer: o, reader: n, index: 0, side: 1}
+	forward := direction{writer: n, reader: o, index: 1, side: 0}
+	newReadsOld, proofs := backward.decide(budget)
+	oldReadsNew, back := forward.decide(budget)
+	for i := range d.changes {
+		d.changes[i].Effects = compat.OnData(compat.Reads, compat.Reads)
+	}
+	// What is proved first: it may add the change that stands for the whole.
+	d.blame(backward, proofs)
+	d.blame(forward, back)
+	d.leaveOpen(backward, newReadsOld)
+	d.leaveOpen(forward, oldReadsNew)
+	var changes []compat.Change
+	for i := range d.changes {
+		changes = append(changes, d.changes[i].Change)
+	}
+	return compat.OnData(newReadsOld, oldReadsNew), changes
 }

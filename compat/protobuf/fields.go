@@ -177,9 +177,17 @@ func typeText(f *field) string {
 
 // fit says what is proved of the values of w that r reads.
 func (d *differ) fit(v *visit, layer int, w, r *field) fit {
+	f := d.wireFit(v, w, r)
 	if layer == 1 {
-		return d.jsonFit(v, w, r)
+		f = d.jsonFit(v, w, r)
 	}
+	if f == untold && w.enum != nil && w.card == implicit && w.enum.isZero() {
+		return cast // no declared value is ever written
+	}
+	return f
+}
+
+func (d *differ) wireFit(v *visit, w, r *field) fit {
 	if w.card.isMany() && !r.card.isMany() {
 		return untold
 	}
@@ -205,8 +213,8 @@ func scalarFit(table map[kindPair]fit, w, r *field) fit {
 		return exact
 	case r.enum != nil && r.enum.closed && w.kind != protoreflect.EnumKind:
 		return untold // most numbers are not declared
-	case w.message != nil && r.kind == protoreflect.BytesKind && w.kind == protoreflect.MessageKind:
-		return table[kindPair{w.kind, r.kind}]
+	case w.enum != nil && isUnsigned(r.kind) && w.enum.isNatural() && table[kindPair{w.kind, r.kind}] == cast:
+		return exact
 	}
 	return table[kindPair{w.kind, r.kind}]
 }
@@ -294,16 +302,17 @@ func (d *differ) required(v *visit, a aligned) {
 	}
 	t := v.within(o.place, n.place, o.name, "field %s was %s and is %s", o.name, o.card, n.card)
 	t.before, t.after, t.source = o.card.String(), n.card.String(), codeOther
-	d.absent(&t, v, dir)
+	w, _ := sides(o, n, dir)
+	d.absent(&t, v, dir, w)
 	d.report(rule, t)
 }
 
-// absent proves that a message without the fields that only the reader requires
-// is refused.
-func (d *differ) absent(t *told, v *visit, dir int) {
+// absent proves that a message without a field is refused; w is the field where
+// the writer has it.
+func (d *differ) absent(t *told, v *visit, dir int, w *field) {
 	for layer := range payloadLayers {
 		if v.live[slot(layer, dir)] {
-			d.prove(t, v, layer, dir, nil, nil, func(*filler) [][]byte { return [][]byte{nil} })
+			d.prove(t, v, layer, dir, w, nil, func(*filler) [][]byte { return [][]byte{nil} })
 		}
 	}
 }
@@ -321,7 +330,7 @@ func (d *differ) removed(v *visit, f *field) {
 	t := v.within(f.place, v.n.place, f.name, "field %s, number %d, was removed", f.name, number)
 	t.before, t.source = typeText(f), source
 	if f.card == required {
-		d.absent(&t, v, oldReadsNew)
+		d.absent(&t, v, oldReadsNew, nil)
 	}
 	d.landing(&t, v, f, newReadsOld)
 	d.report(rule, t)
@@ -338,7 +347,7 @@ func (d *differ) added(v *visit, f *field) {
 	t := v.within(v.o.place, f.place, f.name, "field %s, number %d, was added", f.name, f.number)
 	t.after, t.source = typeText(f), codeCome
 	if f.card == required {
-		d.absent(&t, v, newReadsOld)
+		d.absent(&t, v, newReadsOld, nil)
 	}
 	d.landing(&t, v, f, oldReadsNew)
 	d.report(rule, t)
@@ -390,3 +399,20 @@ func orZero(s string) string {
 	}
 	return fmt.Sprintf("%q", s)
 }
+
+func isUnsigned(k protoreflect.Kind) bool {
+	return k == protoreflect.Uint32Kind || k == protoreflect.Uint64Kind
+}
+
+// isNatural tells whether no declared number is negative.
+func (e *enum) isNatural() bool {
+	for _, v := range e.values {
+		if v.number < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// isZero tells whether zero is the only number declared.
+func (e *enum) isZero() bool { return len(e.names) == 1 && e.values[0].number == 0 }

@@ -25,7 +25,7 @@ type kindPair struct{ writer, reader protoreflect.Kind }
 var wireFits = fitsOf(
 	map[string]string{
 		"int32": "int64 enum", "uint32": "int64 uint64", "bool": "int32 int64 uint32 uint64 enum", "enum": "int32 int64",
-		"sint32": "sint64", "string": "bytes",
+		"sint32": "sint64", "string": "bytes", "message": "bytes",
 	},
 	map[string]string{
 		"int32": "uint32 uint64 bool", "int64": "int32 uint32 uint64 bool enum", "uint32": "int32 bool enum",

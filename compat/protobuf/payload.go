@@ -72,7 +72,7 @@ func scalars(f *field) (list [][]byte) {
 				put(uint64(int64(v.number)))
 			}
 		}
-		if len(list) == 0 && f.card.isMany() || len(list) == 0 && f.card != implicit {
+		if len(list) == 0 && f.card != implicit {
 			put(uint64(int64(f.enum.values[0].number)))
 		}
 	case protoreflect.MessageKind, protoreflect.GroupKind:
@@ -120,7 +120,9 @@ func appendScalar(b []byte, f *field, element []byte) []byte {
 // filler completes messages with the fields that somebody requires.
 type filler struct {
 	depth  int
-	failed bool // there is no payload of a bearable size
+	failed bool   // there is no payload of a bearable size
+	skip   *field // a field of the writer that must stay away
+	known  string // a message of the writer's, for an Any to hold
 }
 
 const (
@@ -157,7 +159,7 @@ func (b *filler) complete(w, r *message, content []byte) []byte {
 			other = r.withNumber(f.number)
 			needed = needed || other != nil && other.card == required && f.oneof == nil
 		}
-		if needed && !there[f.number] {
+		if needed && !there[f.number] && f != b.skip {
 			content = b.minimal(content, f, other)
 		}
 	}
@@ -233,6 +235,9 @@ func (b *filler) elements(f, reader *field) (list [][]byte) {
 			}
 			inner = append(inner, parts...)
 		}
+	}
+	if f.message.name == "google.protobuf.Any" {
+		inner = append(inner, protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "type.googleapis.com/"+b.known))
 	}
 	if f.message.isEntry {
 		inner = append(entries(f.message, b), inner...)

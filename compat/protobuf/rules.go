@@ -110,7 +110,7 @@ var closing = []compat.Outcome{compat.Reads, compat.Rounds, compat.Refuses}
 // The rules of messages.
 var (
 	messageAddedRule, messageRemovedRule = twins("message-added", "message-removed", code, code, peers(messageAdded), peers(messageRemoved), "FileDescriptorProto.message_type", "DescriptorProto.nested_type")
-	movedIn, movedOut                    = twins("message-moved-in", "message-moved-out", safe, safe, peers(messageAdded), peers(messageRemoved), "FileDescriptorProto.message_type")
+	movedIn, movedOut                    = twins("message-moved-in", "message-moved-out", code, code, peers(messageAdded), peers(messageRemoved), "FileDescriptorProto.message_type")
 	messageRenamed                       = same("message-renamed", code, peers(messageRemoved, messageAdded), "DescriptorProto.name")
 	rootChanged                          = same("root-message-changed", safe, peers(messageMoved), "FileDescriptorProto.message_type")
 	reservedAdded, reservedRemoved       = twins("reserved-added", "reserved-removed", safe, safe, nil, nil, "DescriptorProto.reserved_range", "DescriptorProto.reserved_name", "EnumDescriptorProto.reserved_range", "EnumDescriptorProto.reserved_name")

@@ -184,12 +184,14 @@ func (d *differ) messages() {
 	for _, o := range d.old.messages {
 		if n := partner(d.next, o); n != nil && !slices.Contains(d.next.messages, n) && !strings.Contains(o.local, ".") {
 			t := calm(o.place, d.next.whole, o.local, fmt.Sprintf("message %s moved to %s", o.local, n.desc.ParentFile().Path()))
+			t.source = codeGone
 			d.report(&movedOut, t)
 		}
 	}
 	for _, n := range d.next.messages {
 		if o := partner(d.old, n); o != nil && !slices.Contains(d.old.messages, o) && !strings.Contains(n.local, ".") {
 			t := calm(d.old.whole, n.place, n.local, fmt.Sprintf("message %s moved here from %s", n.local, o.desc.ParentFile().Path()))
+			t.source = codeCome
 			d.report(&movedIn, t)
 		}
 	}

@@ -21,8 +21,16 @@ const mostShown = 1 << 18
 // proof says so, stays undecided.
 func (d *differ) prove(t *told, v *visit, layer, dir int, w, r *field, samples func(*filler) [][]byte) {
 	worst, proof := compat.Undecided, (*compat.Witness)(nil)
-	for _, content := range samples(&filler{}) {
-		payload, name, ok := frame(v, slot(layer, dir), content)
+	writer, _ := sides(d.old, d.next, dir)
+	b := &filler{}
+	if len(writer.messages) > 0 {
+		b.known = writer.messages[0].name
+	}
+	if r == nil {
+		b.skip = w // it is the absence that hurts
+	}
+	for _, content := range samples(b) {
+		payload, name, ok := frame(v, slot(layer, dir), content, b.skip)
 		if !ok {
 			continue
 		}
@@ -47,8 +55,8 @@ func (d *differ) prove(t *told, v *visit, layer, dir int, w, r *field, samples f
 }
 
 // frame puts content of the pair of v into a whole payload of its root.
-func frame(v *visit, s int, content []byte) (payload []byte, name string, ok bool) {
-	b := &filler{}
+func frame(v *visit, s int, content []byte, skip *field) (payload []byte, name string, ok bool) {
+	b := &filler{skip: skip}
 	for {
 		w, r := sides(v.o, v.n, s%2)
 		content = b.complete(w, r, content)

@@ -190,7 +190,7 @@ func (c *comparer) element(w, r *entry, i, j int) {
 		return
 	}
 	kind := schemas.AlteredOutOfRange
-	if w.f.wire != r.f.wire || otherMeaning(w.f.kind, r.f.kind) {
+	if w.f.wire != r.f.wire || otherMeaning(w.f.kind, r.f.kind) || c.byName && w.f.kind == protoreflect.EnumKind {
 		kind = schemas.Altered
 	}
 	c.lose(kind, r.f, c.reader, "%s %s is read as %s %s", w.f.kind, scalarText(w.f, a), r.f.kind, scalarText(r.f, b))

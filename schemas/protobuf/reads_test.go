@@ -461,3 +461,15 @@ enum E { E0 = 0; E1 = 1; }`)
 		t.Error("an unknown message is made")
 	}
 }
+
+// TestEntryOfRecursiveMessage: an entry without a value holds an empty message,
+// also where the message is the one around.
+func TestEntryOfRecursiveMessage(t *testing.T) {
+	t.Parallel()
+	s := parse(t, `syntax = "proto2"; message M { map<int32, M> m = 1; required int32 id = 2; }`)
+	for payload, ok := range map[string]bool{"1001": true, "0a020801" + "1001": false, "0a06080112021001" + "1001": true} {
+		if got := s.Reads(s, schemas.Payload{Bytes: unhex(t, payload)}, schemas.ReadOptions{}); got.OK() != ok {
+			t.Errorf("%s is read: %t, want %t: %+v", payload, got.OK(), ok, got.Violations)
+		}
+	}
+}

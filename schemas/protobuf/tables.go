@@ -123,6 +123,13 @@ func (s *Schema) compiled() *tables {
 				c.message(fd.Messages().Get(i))
 			}
 		}
+		for _, m := range t.byName {
+			if v := m.find(2); m.isEntry && v != nil && v.sub != nil && len(v.sub.musts) > 0 {
+				// An entry without a value holds an empty message.
+				v.bit = 1
+				m.required |= 1
+			}
+		}
 		if list := s.Shown().Messages; len(list) > 0 {
 			t.first = t.byName[list[0].FullName]
 		}
@@ -205,13 +212,6 @@ func (c *tableCompiler) message(md protoreflect.MessageDescriptor) *message {
 	}
 	for i := range md.Messages().Len() {
 		c.message(md.Messages().Get(i))
-	}
-	if m.isEntry {
-		// An entry without a value holds an empty message.
-		if v := m.find(2); v != nil && v.sub != nil && len(v.sub.musts) > 0 {
-			v.bit = 1
-			m.required |= 1
-		}
 	}
 	return m
 }

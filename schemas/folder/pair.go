@@ -30,62 +30,117 @@ func (p Pairing) Path() string {
 
 // Pair says which file of old is which of next, by path of the new side. Files
 // are the same when they have one declared subject; else one path; else, among
-// those left, one name (Avro full name, $id, first message). Where two files
-// claim one name none of them is paired, and each is answered with an error.
-// Only selected entries take part.
+// those left, one name (Avro full name, $id, first message); else one text.
+// Where several files claim one name or text none of them is paired, and each is
+// answered with an error; so are changed files of one format that no name tells
+// apart from new ones. Only selected entries take part.
 func Pair(old, next *Folder) []Pairing {
-	var out []Pairing
-	oldLeft, newLeft := selected(old), selected(next)
-	match := func(by func(*Entry) (string, bool)) {
-		olds, news := group(oldLeft, by), group(newLeft, by)
-		for _, k := range sortedKeys(news) {
-			a, b := olds[k], news[k]
-			if len(a) == 0 {
-				continue
-			}
-			if len(a) == 1 && len(b) == 1 {
-				out = append(out, Pairing{Old: a[0], New: b[0]})
-			} else {
-				err := fmt.Errorf("finding what the file was before: %s could each have been %s, by the name %s: keep the old path, or declare subjects",
-					entryPaths(b), entryPaths(a), k[strings.IndexByte(k, ' ')+1:])
-				for _, e := range b {
-					out = append(out, Pairing{New: e, Err: err})
-				}
-				for _, e := range a {
-					out = append(out, Pairing{Old: e, Err: err})
-				}
-			}
-			for _, e := range a {
-				delete(oldLeft, e.Path)
-			}
-			for _, e := range b {
-				delete(newLeft, e.Path)
-			}
-		}
+	m := matching{old: selected(old), next: selected(next)}
+	m.same()
+	m.doubt()
+	for _, e := range m.next {
+		m.out = append(m.out, Pairing{New: e})
 	}
-	match(func(e *Entry) (string, bool) { return "subject " + e.Subject.String(), e.Declared })
-	match(func(e *Entry) (string, bool) { return "path " + e.Path, true })
-	match(func(e *Entry) (string, bool) {
-		name := knownAs(e)
-		return string(e.Source.Type) + " " + plainName(name), name != "" && !errors.Is(e.Err, ErrNoChecker)
-	})
-	for _, e := range newLeft {
-		out = append(out, Pairing{New: e})
-	}
-	for _, e := range oldLeft {
+	for _, e := range m.old {
 		p := Pairing{Old: e}
 		if _, there := slices.BinarySearch(next.Others, e.Path); there {
 			p.Err = errors.New("finding the file: it is still there and no longer recognizable as a schema")
 		}
-		out = append(out, p)
+		m.out = append(m.out, p)
 	}
-	slices.SortFunc(out, func(a, b Pairing) int {
+	slices.SortFunc(m.out, func(a, b Pairing) int {
 		if c := strings.Compare(a.Path(), b.Path()); c != 0 {
 			return c
 		}
 		return boolInt(a.New == nil) - boolInt(b.New == nil)
 	})
-	return out
+	return m.out
+}
+
+// PairNew says what the selected files of next were in old, as Pair does, where
+// next is not the whole of its tree: what of old is not among them is not gone.
+func PairNew(old, next *Folder) []Pairing {
+	m := matching{old: selected(old), next: selected(next)}
+	m.same()
+	for _, e := range m.next {
+		m.out = append(m.out, Pairing{New: e})
+	}
+	m.out = slices.DeleteFunc(m.out, func(p Pairing) bool { return p.New == nil })
+	slices.SortFunc(m.out, func(a, b Pairing) int { return strings.Compare(a.Path(), b.Path()) })
+	return m.out
+}
+
+// matching is the work of pairing: what is left on each side, by path, and what
+// was decided.
+type matching struct {
+	old, next map[string]*Entry
+	out       []Pairing
+}
+
+// same pairs what is known to be one file.
+func (m *matching) same() {
+	m.match(func(e *Entry) (string, string) { return e.Subject.String(), "the name " + e.Subject.String() }, func(e *Entry) bool { return e.Declared })
+	m.match(func(e *Entry) (string, string) { return e.Path, "the path " + e.Path }, func(*Entry) bool { return true })
+	m.match(func(e *Entry) (string, string) {
+		name := plainName(knownAs(e))
+		return string(e.Source.Type) + " " + name, "the name " + name
+	}, func(e *Entry) bool { return knownAs(e) != "" && !errors.Is(e.Err, ErrNoChecker) })
+	m.match(func(e *Entry) (string, string) { return string(e.Source.Type) + " " + e.Source.Text, "their text" },
+		func(e *Entry) bool { return e.Source.Text != "" })
+}
+
+// match pairs what by gives one key; it also tells people what that key is.
+func (m *matching) match(by func(*Entry) (key, said string), takes func(*Entry) bool) {
+	olds, news := group(m.old, by, takes), group(m.next, by, takes)
+	for _, k := range sortedKeys(news) {
+		a, b := olds[k], news[k]
+		switch {
+		case len(a) == 0:
+			continue
+		case len(a) == 1 && len(b) == 1:
+			m.out = append(m.out, Pairing{Old: a[0], New: b[0]})
+		default:
+			_, said := by(b[0])
+			m.refuse(a, b, fmt.Errorf("finding what the file was before: %s could each have been %s, by %s: keep the old path, or declare subjects",
+				entryPaths(b), entryPaths(a), said))
+		}
+		m.take(a, b)
+	}
+}
+
+// doubt refuses the files of a format that have no name, where some are gone and
+// some are new: one may be the other, moved and changed at once.
+func (m *matching) doubt() {
+	by := func(e *Entry) (string, string) { return string(e.Source.Type), "" }
+	nameless := func(e *Entry) bool { return knownAs(e) == "" && !e.Declared && e.Err == nil }
+	olds, news := group(m.old, by, nameless), group(m.next, by, nameless)
+	for _, k := range sortedKeys(news) {
+		a, b := olds[k], news[k]
+		if len(a) == 0 {
+			continue
+		}
+		m.refuse(a, b, fmt.Errorf("finding what the file was before: %s may be %s, moved and changed, and nothing in it tells: keep the old path, move the file in a change of its own, or declare its subject",
+			entryPaths(b), entryPaths(a)))
+		m.take(a, b)
+	}
+}
+
+func (m *matching) refuse(old, next []*Entry, err error) {
+	for _, e := range next {
+		m.out = append(m.out, Pairing{New: e, Err: err})
+	}
+	for _, e := range old {
+		m.out = append(m.out, Pairing{Old: e, Err: err})
+	}
+}
+
+func (m *matching) take(old, next []*Entry) {
+	for _, e := range old {
+		delete(m.old, e.Path)
+	}
+	for _, e := range next {
+		delete(m.next, e.Path)
+	}
 }
 
 func selected(f *Folder) map[string]*Entry {
@@ -98,11 +153,12 @@ func selected(f *Folder) map[string]*Entry {
 	return out
 }
 
-func group(left map[string]*Entry, by func(*Entry) (string, bool)) map[string][]*Entry {
+func group(left map[string]*Entry, by func(*Entry) (key, said string), takes func(*Entry) bool) map[string][]*Entry {
 	out := map[string][]*Entry{}
 	for _, p := range sortedKeys(left) {
-		if k, ok := by(left[p]); ok {
-			out[k] = append(out[k], left[p])
+		if e := left[p]; takes(e) {
+			k, _ := by(e)
+			out[k] = append(out[k], e)
 		}
 	}
 	return out

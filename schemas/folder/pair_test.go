@@ -79,6 +79,41 @@ func TestPair(t *testing.T) {
 			nil,
 			[]string{"a.thrift = a.thrift", "- = b.thrift", "c.thrift = -"},
 		},
+		{
+			"moved without a name, by text",
+			map[string]string{"a.json": `"$schema" 1`, "b.json": `"$schema" 2`},
+			map[string]string{"x/a.json": `"$schema" 1`, "x/b.json": `"$schema" 2`},
+			nil,
+			[]string{"x/a.json = a.json", "x/b.json = b.json"},
+		},
+		{
+			"one text, two candidates",
+			map[string]string{"a.json": `"$schema"`},
+			map[string]string{"x/a.json": `"$schema"`, "x/b.json": `"$schema"`},
+			nil,
+			[]string{"- = a.json error", "x/a.json = - error", "x/b.json = - error"},
+		},
+		{
+			"without a name, moved and changed or new",
+			map[string]string{"a.json": `"$schema" 1`, "keep.json": `"$schema" 3`},
+			map[string]string{"x/a.json": `"$schema" 2`, "keep.json": `"$schema" 4`},
+			nil,
+			[]string{"- = a.json error", "keep.json = keep.json", "x/a.json = - error"},
+		},
+		{
+			"a name tells that a file is another",
+			map[string]string{"a.json": `"$schema" 1`},
+			map[string]string{"x/a.json": "name https://x.test/j"},
+			nil,
+			[]string{"- = a.json", "x/a.json = -"},
+		},
+		{
+			"nothing new, so gone",
+			map[string]string{"a.json": `"$schema" 1`},
+			map[string]string{"x/a.avsc": "name A"},
+			nil,
+			[]string{"- = a.json", "x/a.avsc = -"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -97,6 +132,30 @@ func TestPair(t *testing.T) {
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPairNew(t *testing.T) {
+	t.Parallel()
+	old := open(t, tree(map[string]string{"a.avsc": "name A", "b.avsc": "name B", "c.json": `"$schema"`}), folder.Options{})
+	for _, c := range []struct {
+		name, path, text, want string
+	}{
+		{"by path", "a.avsc", "name A2", "a.avsc = a.avsc"},
+		{"by name", "x.avsc", "name B", "x.avsc = b.avsc"},
+		{"by text", "x.json", `"$schema"`, "x.json = c.json"},
+		{"new, and nothing is in doubt", "x.json", `"$schema" 1`, "x.json = -"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			list := folder.PairNew(old, open(t, tree(map[string]string{c.path: c.text}), folder.Options{}))
+			if len(list) != 1 || list[0].Err != nil {
+				t.Fatalf("pairs are %v, want one without an error", list)
+			}
+			if got := side(list[0].New) + " = " + side(list[0].Old); got != c.want {
+				t.Errorf("the pair is %s, want %s", got, c.want)
 			}
 		})
 	}

@@ -136,7 +136,7 @@ func (d *differ) reach(o, n *message, live [4]bool, step *stepTo) bool {
 		d.visits = append(d.visits, v)
 	}
 	for s, on := range live {
-		if on && !v.live[s] {
+		if w, _ := sides(o, n, s%2); on && !v.live[s] && !w.endless {
 			v.live[s], v.from[s], news = true, step, true
 		}
 	}

@@ -204,6 +204,9 @@ func (d *differ) wireFit(v *visit, w, r *field) fit {
 	if w.card.isMany() && packable(w.kind) != packable(r.kind) {
 		return untold
 	}
+	if w.kind == protoreflect.BytesKind && r.kind == protoreflect.StringKind && !r.checked {
+		return exact // nobody looks whether the bytes are text
+	}
 	return scalarFit(wireFits, w, r)
 }
 
@@ -212,6 +215,9 @@ func scalarFit(table map[kindPair]fit, w, r *field) fit {
 	case w.kind == r.kind:
 		return exact
 	case r.enum != nil && r.enum.closed && w.kind != protoreflect.EnumKind:
+		if _, one := r.enum.names[1]; w.kind == protoreflect.BoolKind && one && len(r.enum.names[0]) > 0 {
+			return table[kindPair{w.kind, r.kind}]
+		}
 		return untold // most numbers are not declared
 	case w.enum != nil && isUnsigned(r.kind) && w.enum.isNatural() && table[kindPair{w.kind, r.kind}] == cast:
 		return exact
@@ -357,12 +363,29 @@ func (d *differ) added(v *visit, f *field) {
 // arrives as another one: by a number or a JSON name that it took.
 func (d *differ) landing(t *told, v *visit, f *field, dir int) {
 	_, reader := sides(v.o, v.n, dir)
-	if r := reader.withNumber(f.number); r != nil && v.live[slot(0, dir)] {
+	if r := reader.withNumber(f.number); r != nil && v.live[slot(0, dir)] && mayLand(f, r) {
 		d.prove(t, v, 0, dir, f, r, samplesOf(f, r))
 	}
-	if r := reader.byKey[f.key]; r != nil && v.live[slot(1, dir)] {
+	r := reader.byKey[f.key]
+	if r == nil || !v.live[slot(1, dir)] {
+		return
+	}
+	fits := d.fit(v, 1, f, r)
+	if f.message != nil && r.message != nil && f.message.local != r.message.local {
+		fits = untold // what the two hold is compared nowhere
+	}
+	switch fits {
+	case exact:
+	case cast:
+		t.set(1, dir, compat.Rounds, nil)
+	case untold:
 		d.prove(t, v, 1, dir, f, r, samplesOf(f, r))
 	}
+}
+
+// mayLand tells whether bytes of w are a value of r and not set aside.
+func mayLand(w, r *field) bool {
+	return wireType(w.kind) == wireType(r.kind) || w.packed || r.card == repeated && packable(r.kind)
 }
 
 // defaults tells that an absent field stands for another value.

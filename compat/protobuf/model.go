@@ -37,6 +37,7 @@ type message struct {
 	place       schemas.Place
 	elsewhere   bool
 	isEntry     bool
+	endless     bool     // no message of it ends: it requires itself
 	fields      []*field // by number
 	byField     map[string]*field
 	byKey       map[string]*field // by every member name that a JSON reader takes for it
@@ -150,6 +151,7 @@ func newModel(s *protobuf.Schema) *model {
 		}
 	}
 	m.extend(m.desc.Extensions(), m.desc.Messages())
+	m.end()
 	return m
 }
 
@@ -198,6 +200,35 @@ func (m *model) see(messages protoreflect.MessageDescriptors, enums protoreflect
 	for i := range messages.Len() {
 		m.message(messages.Get(i))
 		m.see(messages.Get(i).Messages(), messages.Get(i).Enums())
+	}
+}
+
+// end finds the messages that no payload of finite size can hold.
+func (m *model) end() {
+	needs := map[*message][]*message{} // what is held to what it holds up
+	left := map[*message]int{}
+	var done []*message
+	for _, one := range m.byName {
+		for _, f := range one.fields {
+			if f.message != nil && (f.card == required || one.isEntry) {
+				needs[f.message] = append(needs[f.message], one)
+				left[one]++
+			}
+		}
+		one.endless = left[one] > 0
+		if !one.endless {
+			done = append(done, one)
+		}
+	}
+	for len(done) > 0 {
+		one := done[len(done)-1]
+		done = done[:len(done)-1]
+		for _, holder := range needs[one] {
+			if left[holder]--; left[holder] == 0 {
+				holder.endless = false
+				done = append(done, holder)
+			}
+		}
 	}
 }
 

@@ -42,6 +42,9 @@ func scalars(f *field) (list [][]byte) {
 	switch f.kind {
 	case protoreflect.BoolKind:
 		put(1)
+		if f.card != implicit {
+			put(0)
+		}
 	case protoreflect.Int32Kind:
 		put(1, math.MaxInt32, minus, min32)
 	case protoreflect.Uint32Kind:
@@ -153,7 +156,7 @@ func (b *filler) complete(w, r *message, content []byte) []byte {
 		rest = rest[n:]
 	}
 	for _, f := range w.fields {
-		needed := f.card == required
+		needed := f.card == required || w.isEntry && f.message != nil
 		var other *field
 		if r != nil {
 			other = r.withNumber(f.number)

@@ -28,8 +28,8 @@ func ChecksUTF8(fd protoreflect.FieldDescriptor) bool { return mustBeUTF8(fd) }
 // Protobuf's JSON mapping, as [Schema.Reads] does for the bytes, and answers
 // the JSON text too. Members that s does not know are no violation.
 //
-// Fields correspond by name, or by number where a name is on one side only:
-// the mapping carries names, but a rename is still the same field.
+// Fields correspond by name, or by number where a name is on one side only, or
+// by JSON name: the mapping carries names, but a rename is still the same field.
 //
 // Errors: the writer cannot write the payload as JSON.
 // Source: protobuf compatibility, B.7.
@@ -85,13 +85,17 @@ func detail(err error) string {
 func pairByName(w, r *message) *pair {
 	p := newPair(w, r)
 	names := make(map[string]*field, len(r.fields))
+	keys := make(map[string]*field, len(r.fields))
 	for _, f := range r.fields {
-		names[f.name] = f
+		names[f.name], keys[f.json] = f, f
 	}
 	for f, known := range p.fates {
 		to := names[f.name]
 		if to == nil && !known.astray {
 			to = known.to
+		}
+		if to == nil {
+			to = keys[f.json]
 		}
 		p.fates[f] = fate{to: to}
 	}

@@ -63,6 +63,9 @@ func (c *comparer) entry(p *pair, e *entry, r *node) {
 	if fate.to == nil && !fate.astray || !isKey && !e.says() {
 		return // dropped by design: the field is gone, its value among the unknown ones
 	}
+	if fate.gone && r.get(fate.to) == nil {
+		return
+	}
 	if fate.astray {
 		if fate.to == nil {
 			c.lose(schemas.Lost, e.f, c.writer, "the reader has field %s under another number than %d", e.f.name, e.f.number)

@@ -12,6 +12,9 @@ type fate struct {
 	// astray: the reader has the field of that name under another number, so
 	// the value is lost for it, or lands in another field.
 	astray bool
+	// gone: the writer's name is not among the reader's, so that the value is
+	// dropped by design unless it lands in another field.
+	gone bool
 }
 
 // pair is one message type of the writer against one of the reader.
@@ -32,7 +35,7 @@ func fateOf(w, r *message, f *field, byName map[string]*field, writerNames map[s
 		return fate{to: to, astray: true}
 	}
 	if to != nil && writerNames[to.name] {
-		return fate{to: to, astray: true}
+		return fate{to: to, astray: true, gone: true}
 	}
 	return fate{to: to}
 }

@@ -27,6 +27,8 @@ type history struct {
 	q      compat.Question
 	chosen choices
 	how    comparing
+	// allowEmpty takes a named subject that is not there as one without versions.
+	allowEmpty bool
 }
 
 // choices tells which settings were given; the others are the registry's.
@@ -79,6 +81,10 @@ func (h *history) compare(ctx context.Context, p *progress) ([]result, error) {
 	for _, e := range entries {
 		r, err := h.one(ctx, e)
 		if err != nil {
+			var known *failure
+			if errors.As(err, &known) {
+				return nil, err
+			}
 			return nil, fail(codeOf(err), fmt.Errorf("%s: %w", h.head.show(e.Path), err))
 		}
 		out = append(out, r)
@@ -115,7 +121,10 @@ func (h *history) one(ctx context.Context, e *folder.Entry) (result, error) {
 		return r, err
 	}
 	if len(versions) == 0 {
-		return r.conclude(q, "", added(h.head, e)), nil
+		if h.only != nil && !h.allowEmpty {
+			return r, failf(exitNotCompared, "the registry has no subject %s%s", subject, emptyHint(h.how.gate))
+		}
+		return r.conclude(q, "", added(h.head, e, ": the registry has no subject "+subject.String())), nil
 	}
 	q.Next = next
 	for _, v := range versions {

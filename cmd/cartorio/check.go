@@ -46,9 +46,11 @@ Then level and policies are the registry's unless they are given, every version
 that the level asks for is compared, and the registry is asked as well; when it
 answers otherwise, that is told. No other form asks the network for anything.
 
-Files are paired by declared subject, else by path, else by full name. A new
-schema is a note, a removed one a risk. What could not be compared is never
-called compatible: it exits 2. See "cartorio help exit-codes".
+Files are paired by declared subject, else by path, else by full name, else by
+text. A new schema is a note, a removed one a risk. What could not be compared is
+never called compatible: it exits 2; so does a BASE that is not there or holds no
+schema, unless HEAD's history added it or --allow-empty-base says so. See
+"cartorio help exit-codes".
 
 A PATTERN is a file, a folder or a glob with * and **, seen from HEAD.`,
 		Example: `  cartorio check schemas/ --against git:main
@@ -75,7 +77,7 @@ A PATTERN is a file, a folder or a glob with * and **, seen from HEAD.`,
 	f.StringVar(&c.output, "output", "", "write to `FILE` instead of stdout")
 	f.StringVar(&c.failOn, "fail-on", "breaking", "lowest severity that exits 1: breaking or risk")
 	f.BoolVar(&c.exitZero, "exit-zero", false, "exit 0 for findings; never for what could not be compared")
-	f.BoolVar(&c.allowEmpty, "allow-empty-base", false, "take a base that does not exist as empty")
+	f.BoolVar(&c.allowEmpty, "allow-empty-base", false, "take a base that does not exist, or holds no schema, as empty")
 	f.StringSliceVar(&c.include, "path", nil, "compare only what matches `PATTERN`")
 	f.StringSliceVar(&c.exclude, "exclude-path", nil, "leave out what matches `PATTERN`")
 	f.StringVar(&c.root, "root", "", "`FOLDER` in which references are found (default: HEAD, or the folder of a file)")
@@ -127,7 +129,7 @@ func (a *app) results(ctx context.Context, headArg string, c checking, q compat.
 	if err != nil {
 		return nil, fail(exitUsage, err)
 	}
-	r := reading{root: c.root, naming: naming, include: c.include, exclude: c.exclude, declared: a.subjects}
+	r := reading{root: c.root, naming: naming, include: c.include, exclude: c.exclude, declared: a.subjects, gate: !c.ownLevel}
 	head, err := openHead(ctx, headArg, r)
 	if err != nil {
 		return nil, err
@@ -150,6 +152,11 @@ func (a *app) results(ctx context.Context, headArg string, c checking, q compat.
 	if head.folder.Selected() == 0 {
 		return nil, failf(exitNotCompared, "%s holds no schema to compare: nothing was checked", head.label)
 	}
+	if base != nil {
+		if err := base.mayBeEmpty(ctx, c, head); err != nil {
+			return nil, err
+		}
+	}
 	p := a.startProgress("comparing")
 	defer p.stop()
 	if base == nil {
@@ -158,6 +165,7 @@ func (a *app) results(ctx context.Context, headArg string, c checking, q compat.
 			return nil, err
 		}
 		defer h.client.Close()
+		h.allowEmpty = c.allowEmpty
 		return h.compare(ctx, p)
 	}
 	results := compareSides(ctx, head, base, q, a.comparing(c), p)
@@ -169,7 +177,7 @@ func (a *app) results(ctx context.Context, headArg string, c checking, q compat.
 
 // comparing says how the pairs of a run are compared.
 func (a *app) comparing(c checking) comparing {
-	how := comparing{advise: c.advise, named: c.ownLevel}
+	how := comparing{advise: c.advise, gate: !c.ownLevel}
 	if !c.ownLevel {
 		how.levels = levelsOf(a.subjects)
 	}

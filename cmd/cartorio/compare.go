@@ -35,9 +35,8 @@ type result struct {
 type comparing struct {
 	levels map[schemas.Subject]compat.Level
 	advise bool
-	// named tells that two files which are named are meant as one another, so
-	// that their names are nothing to tell of.
-	named bool
+	// gate tells that the command judges, and has its flags.
+	gate bool
 }
 
 // ask answers q, with advice where it is asked for.
@@ -72,9 +71,15 @@ func documentOf(results []result) compat.Document {
 // compareSides compares every pair, in order of path. Pairs are independent, so
 // they share the processors; the order of the answers does not depend on it.
 func compareSides(ctx context.Context, head, base *side, q compat.Question, how comparing, p *progress) []result {
-	pairs := folder.Pair(base.folder, head.folder)
-	if head.file != "" && base.file != "" {
-		pairs = onePair(pairs)
+	var pairs []folder.Pairing
+	switch {
+	case head.file == "":
+		pairs = folder.Pair(base.folder, head.folder)
+	case base.file == "":
+		// One file was named: what else the base holds is not asked about.
+		pairs = folder.PairNew(base.folder, head.folder)
+	default:
+		pairs = onePair(folder.Pair(base.folder, head.folder))
 	}
 	p.total(len(pairs))
 	out := make([]result, len(pairs))
@@ -237,7 +242,7 @@ func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q comp
 		return r.refuse(q, base, err, q.Label)
 	}
 	if p.Old == nil {
-		return r.conclude(q, "", added(head, p.New))
+		return r.conclude(q, "", added(head, p.New, ""))
 	}
 	// What was once accepted is read without the rules that came later.
 	old, err := base.parse(ctx, p.Old, schemas.Stored, nil)
@@ -258,7 +263,9 @@ func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q comp
 		// NONE asks nothing; the pair is told all the same.
 		r.report.Compared = []compat.Comparison{{Old: q.History[0], Verdict: compat.Compatible}}
 	}
-	if p.Moved() && (!how.named || head.file == "" || base.file == "") {
+	// Two files that are named are meant as one another, so that their names are
+	// nothing to tell of.
+	if p.Moved() && (head.file == "" || base.file == "") {
 		list := append(r.report.Compared[0].Findings, moved(base, p))
 		slices.SortStableFunc(list, func(a, b compat.Finding) int { return rank(a.Severity) - rank(b.Severity) })
 		r.report.Compared[0].Findings = list
@@ -316,11 +323,12 @@ const (
 	ruleMoved   = "schema.moved"
 )
 
-func added(head *side, e *folder.Entry) compat.Finding {
+// added tells of a schema that is new; where says in what.
+func added(head *side, e *folder.Entry, where string) compat.Finding {
 	return compat.Finding{
 		Rule: ruleAdded, Aliases: []string{}, Severity: compat.Note, Direction: "both", Path: name(e),
 		Head:    compat.Location{Label: head.label, File: head.show(e.Path), Line: 1, Column: 1},
-		Message: "the schema is new",
+		Message: "the schema is new" + where,
 		Why:     "nothing was written with it before, so nothing can break",
 	}
 }

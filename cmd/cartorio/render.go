@@ -167,24 +167,32 @@ func (t *text) summary(doc compat.Document, results []result, against string) {
 	if t.b.Len() > 0 {
 		t.b.WriteByte('\n')
 	}
-	verdict := ""
-	switch doc.Verdict {
-	case compat.Compatible:
-		verdict = t.paint(green, "compatible")
-	case compat.Breaking:
-		verdict = t.paint(red, "breaking")
-	case compat.NotChecked:
-		verdict = t.paint(red, "not checked")
-	}
-	fmt.Fprintf(&t.b, "%s: %s with %s", verdict, plural(compared, "schema compared", "schemas compared"), plain(against))
-	for _, part := range []struct {
-		n    int
-		word string
-	}{{fresh, "new"}, {gone, "removed"}, {s.Breaking, "breaking"}, {s.NotChecked, "not checked"}} {
-		if part.n > 0 {
-			fmt.Fprintf(&t.b, ", %d %s", part.n, part.word)
+	var counts []string
+	count := func(n int, word string) {
+		if n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, word))
 		}
 	}
+	switch {
+	case doc.Verdict == compat.Compatible && compared == 0:
+		// What was not compared is not called compatible.
+		t.b.WriteString(t.paint(yellow, "nothing compared") + ": ")
+		if fresh > 0 {
+			counts = append(counts, plural(fresh, "new schema", "new schemas"))
+		}
+	default:
+		colour, verdict := red, strings.ReplaceAll(string(doc.Verdict), "_", " ")
+		if doc.Verdict == compat.Compatible {
+			colour = green
+		}
+		fmt.Fprintf(&t.b, "%s: ", t.paint(colour, verdict))
+		counts = append(counts, plural(compared, "schema compared", "schemas compared")+" with "+plain(against))
+		count(fresh, "new")
+	}
+	count(gone, "removed")
+	count(s.Breaking, "breaking")
+	count(s.NotChecked, "not checked")
+	t.b.WriteString(strings.Join(counts, ", "))
 	separator := "; "
 	for _, part := range []struct {
 		n         int

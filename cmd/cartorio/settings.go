@@ -303,6 +303,7 @@ func (c *config) near(key string) string {
 	if section == "" {
 		list = append(list, "subjects", "version")
 		slices.Sort(list)
+		list = slices.Compact(list)
 	}
 	return ": there is " + strings.Join(list, ", ")
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/gitfs"
@@ -22,6 +23,7 @@ type reading struct {
 	naming           folder.Naming
 	include, exclude []string
 	declared         map[string]declared // by path as seen from here
+	gate             bool                // for the command that judges, and has its flags
 }
 
 // side is one tree that was read.
@@ -36,7 +38,13 @@ type side struct {
 
 	root   string   // folder on disk
 	commit string   // of a git side
+	dir    string   // of a git side, inside the repository
 	under  []string // what was asked of the root, when not all
+	// absent tells that the side is not there and may be.
+	absent bool
+	// added lists the files of the tree that the head's history added after it,
+	// sorted; nil unless the side is a commit at the head's own folder.
+	added func(context.Context) ([]string, error)
 }
 
 // show is how a file of the side is named to people.
@@ -121,7 +129,7 @@ func openGit(ctx context.Context, spec gitfs.Spec, head *side, allowEmpty bool, 
 	if spec.HasPath {
 		dir = spec.Path
 	}
-	s.commit = commit
+	s.commit, s.dir = commit, dir
 	s.root, s.prefix = at, gitfs.Spec{Ref: spec.Ref, MergeBase: spec.MergeBase}.String()+":\x00"+dir
 	tree, file, err := repository.Open(ctx, commit, dir)
 	if err == nil {
@@ -137,6 +145,9 @@ func openGit(ctx context.Context, spec gitfs.Spec, head *side, allowEmpty bool, 
 		}
 	}
 	if err == nil {
+		if head.within(repository) == dir {
+			s.added = func(ctx context.Context) ([]string, error) { return repository.Added(ctx, commit, from, dir) }
+		}
 		declared := r.declaredUnder(at)
 		if spec.HasPath {
 			declared = nil
@@ -156,11 +167,55 @@ func openGit(ctx context.Context, spec gitfs.Spec, head *side, allowEmpty bool, 
 		if addedErr != nil {
 			return nil, fail(exitNotCompared, addedErr)
 		}
-		if !added {
-			return nil, failf(exitNotCompared, "%w, and no commit since then added it: check the spelling, or say --allow-empty-base", err)
+		if len(added) == 0 {
+			return nil, failf(exitNotCompared, "%w, and no commit since then added it%s", err, emptyHint(r.gate))
 		}
 	}
+	s.absent = true
 	return s.empty(ctx)
+}
+
+// within is the folder of a head inside the repository that was found for it; ""
+// when there is no head.
+func (s *side) within(r *gitfs.Repository) string {
+	switch {
+	case s == nil:
+		return ""
+	case s.commit != "":
+		return s.dir
+	}
+	return r.Prefix
+}
+
+// mayBeEmpty refuses a base that is there and holds no schema: a wrong path would
+// leave the gate open. It is fine where that was asked for, and where a commit on
+// the way to the head added a schema of the head, as the first pull request does.
+func (s *side) mayBeEmpty(ctx context.Context, c checking, head *side) error {
+	narrowed := len(c.include)+len(c.exclude) > 0 && len(s.folder.Entries) > 0
+	if s.folder.Selected() > 0 || narrowed || s.absent || c.allowEmpty {
+		return nil
+	}
+	if s.added != nil {
+		names, err := s.added(ctx)
+		if err != nil {
+			return fail(exitNotCompared, err)
+		}
+		for _, e := range head.folder.Entries {
+			if _, ok := slices.BinarySearch(names, e.Path); ok && e.Selected {
+				return nil
+			}
+		}
+	}
+	return failf(exitNotCompared, "%s holds no schema to compare with%s", s.label, emptyHint(!c.ownLevel))
+}
+
+// emptyHint tells what to do about a base without schemas; only the gate can take
+// it as empty.
+func emptyHint(gate bool) string {
+	if gate {
+		return ": check the spelling, or say --allow-empty-base"
+	}
+	return ": check the spelling"
 }
 
 // empty is a side without any schema.

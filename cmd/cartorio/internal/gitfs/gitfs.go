@@ -18,6 +18,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -169,15 +170,32 @@ func (r *Repository) Commit(ctx context.Context, s Spec, head string) (string, e
 	return strings.TrimSpace(out), nil
 }
 
-// Added tells whether p came into being on the way from commit to head, an id or
-// HEAD.
-func (r *Repository) Added(ctx context.Context, commit, head, p string) (bool, error) {
-	out, err := r.git(ctx, "-c", "log.showSignature=false", "log", "-1", "--format=%H", "--no-renames", "--diff-filter=A",
-		"--end-of-options", commit+".."+head, "--", ":(top,literal)"+p)
-	if err != nil {
-		return false, fmt.Errorf("looking for the commit that added %s: %w", p, err)
+// Added lists the files at or under p that came into being on the way from commit
+// to head, an id or HEAD: sorted, as seen from p, "." for p itself.
+func (r *Repository) Added(ctx context.Context, commit, head, p string) ([]string, error) {
+	at := ":(top,literal)" + p
+	if p == "." {
+		at = ":(top)"
 	}
-	return strings.TrimSpace(out) != "", nil
+	out, err := r.git(ctx, "-c", "log.showSignature=false", "-c", "diff.relative=false", "log", "--format=", "--name-only", "-z", "--no-renames", "--diff-filter=A",
+		"--end-of-options", commit+".."+head, "--", at)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the commits that added %s: %w", p, err)
+	}
+	var names []string
+	for name := range strings.SplitSeq(out, "\x00") {
+		switch name = strings.TrimPrefix(name, "\n"); {
+		case name == "":
+		case p == ".":
+			names = append(names, name)
+		case name == p:
+			names = append(names, ".")
+		default:
+			names = append(names, strings.TrimPrefix(name, p+"/"))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
 var (

@@ -20,7 +20,7 @@ const mostShown = 1 << 18
 // worst that happened, with its payload. What nothing could hurt, though no
 // proof says so, stays undecided.
 func (d *differ) prove(t *told, v *visit, layer, dir int, w, r *field, samples func(*filler) [][]byte) {
-	if w != nil && w.message != nil && w.message.endless {
+	if w != nil && r != nil && w.message != nil && w.message.endless {
 		return // no payload holds it
 	}
 	worst, proof := compat.Undecided, (*compat.Witness)(nil)

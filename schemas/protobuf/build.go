@@ -3,6 +3,7 @@ package protobuf
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/bufbuild/protocompile/ast"
 
@@ -291,20 +292,20 @@ func (b *builder) ranges(list []*ast.RangeNode, most int32) []Range {
 
 func (b *builder) option(n *ast.OptionNode, at schemas.Pointer) Option {
 	o := Option{Value: b.value(n.Val)}
-	name := ""
-	for _, p := range n.Name.Parts {
+	var name strings.Builder
+	for i, p := range n.Name.Parts {
 		part := NamePart{Name: string(p.Name.AsIdentifier()), Extension: p.IsExtension()}
-		if name != "" {
-			name += "."
+		if i > 0 {
+			name.WriteByte('.')
 		}
 		if part.Extension {
-			name += "(" + part.Name + ")"
+			name.WriteString("(" + part.Name + ")")
 		} else {
-			name += part.Name
+			name.WriteString(part.Name)
 		}
 		o.Name = append(o.Name, part)
 	}
-	o.Place = b.place(n, (at + "/options").Append(name))
+	o.Place = b.place(n, (at + "/options").Append(name.String()))
 	return o
 }
 

@@ -39,9 +39,13 @@ var hostile = []struct {
 	{"an exponent of 401", "message A { optional double x = 1 [default = 1e401]; }", schemas.LimitExponent},
 	{"an exponent of -401", "message A { optional double x = 1 [default = 1E-00000000000000000000401]; }", schemas.LimitExponent},
 	{"more imports than references can be", strings.Repeat(`import "a";`, 1100), schemas.LimitReferences},
-	{"oneofs by fields", `syntax = "proto3"; message A {` + many(15_000, func(i int) string { return fmt.Sprintf("optional int32 a%d=%d;", i, i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges)"},
-	{"options of one field", `syntax = "proto3"; import "confluent/meta.proto"; message A { string x = 1 [deprecated = true` + many(15_000, func(int) string { return `,(confluent.field_meta).tags=""` }) + "]; }", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges)"},
-	{"extensions by ranges", "message A {" + many(9000, func(i int) string { return fmt.Sprintf("extensions %d;", i) }) + "} extend A {" + many(9000, func(i int) string { return fmt.Sprintf("optional int32 a%d=%d;", i, i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges)"},
+	{"oneofs by fields", `syntax = "proto3"; message A {` + many(15_000, func(i int) string { return fmt.Sprintf("optional int32 a%d=%d;", i, i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},
+	{"options of one field", `syntax = "proto3"; import "confluent/meta.proto"; message A { string x = 1 [deprecated = true` + many(15_000, func(int) string { return `,(confluent.field_meta).tags=""` }) + "]; }", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},
+	{"extensions by ranges", "message A {" + many(9000, func(i int) string { return fmt.Sprintf("extensions %d;", i) }) + "} extend A {" + many(9000, func(i int) string { return fmt.Sprintf("optional int32 a%d=%d;", i, i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},
+	{"names by messages around", "message Z {}" + strings.Repeat("message "+strings.Repeat("n", 1000)+"{", 30) + many(15_000, func(i int) string { return fmt.Sprintf("optional Z f%d=%d;", i, i) }) + strings.Repeat("}", 30), "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},
+	{"names by packages around", "package a" + strings.Repeat(".a", 250) + "; message M {" + many(15_000, func(i int) string { return fmt.Sprintf("optional a.M f%d=%d;", i, i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},
+	{"names of calls by packages around", "package a" + strings.Repeat(".a", 250) + "; message M {} service S {" + many(7_000, func(i int) string { return fmt.Sprintf("rpc F%d(a.M) returns (a.M);", i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},
+	{"names of options by packages around", "package a" + strings.Repeat(".a", 250) + "; message M {" + many(9_000, func(i int) string { return fmt.Sprintf("optional int32 f%d=%d [(q.x)=1];", i, i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},
 }
 
 func many(n int, one func(int) string) string {
@@ -78,12 +82,13 @@ func TestHostileTextsStayCheap(t *testing.T) {
 		"one line of fields": `syntax = "proto3";` + many(300, func(i int) string {
 			return fmt.Sprintf("message M%d{%s}", i, many(40, func(j int) string { return fmt.Sprintf("string field_%d=%d;", j, j) }))
 		}),
-		"one line of values":    `syntax = "proto3";enum E{Z=0;` + many(15_000, func(i int) string { return fmt.Sprintf("AAAAAAAAAAAAAAAAAAAAAAAAAA%d=%d;", i, i) }) + "}",
-		"an error in each byte": `syntax = "proto3";` + strings.Repeat("$", 500_000),
-		"unknown types":         `syntax = "proto3"; message M{` + many(10_000, func(i int) string { return fmt.Sprintf("x.y.z f%d=%d;", i, i) }) + "}",
-		"a long type name":      `syntax = "proto3"; message A { ` + strings.Repeat("a.", 100_000) + "b x = 1; }",
-		"a string in pieces":    `syntax = "proto3"; option java_package = ` + strings.Repeat(`"a" `, 100_000) + ";",
-		"entries of one value":  `syntax = "proto3"; import "confluent/meta.proto"; option (confluent.file_meta) = {` + many(30_000, func(i int) string { return `tags:"a" ` }) + "};",
+		"one line of values":      `syntax = "proto3";enum E{Z=0;` + many(15_000, func(i int) string { return fmt.Sprintf("AAAAAAAAAAAAAAAAAAAAAAAAAA%d=%d;", i, i) }) + "}",
+		"an error in each byte":   `syntax = "proto3";` + strings.Repeat("$", 500_000),
+		"unknown types":           `syntax = "proto3"; message M{` + many(10_000, func(i int) string { return fmt.Sprintf("x.y.z f%d=%d;", i, i) }) + "}",
+		"a long type name":        `syntax = "proto3"; message A { ` + strings.Repeat("a.", 100_000) + "b x = 1; }",
+		"an option of many parts": "option (a)" + strings.Repeat(".(a)", 250_000) + " = 1;",
+		"a string in pieces":      `syntax = "proto3"; option java_package = ` + strings.Repeat(`"a" `, 100_000) + ";",
+		"entries of one value":    `syntax = "proto3"; import "confluent/meta.proto"; option (confluent.file_meta) = {` + many(30_000, func(i int) string { return `tags:"a" ` }) + "};",
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()

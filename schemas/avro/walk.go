@@ -35,12 +35,19 @@ func (p *program) walk(b []byte, o schemas.ReadOptions) schemas.Reading {
 	value, ok := w.value(n, 0)
 	if ok && w.pos < len(b) {
 		w.path = nil
-		w.unreadable(n, w.pos, "leftover", fmt.Sprintf("%d bytes are left over after the value: the payload was written with another schema", len(b)-w.pos))
+		w.unreadable(n, w.pos, "leftover", fmt.Sprintf("%s left over after the value: the payload was written with another schema", bytesAre(len(b)-w.pos)))
 	}
 	if w.out.OK() && o.Value {
 		w.out.Value = value
 	}
 	return w.out
+}
+
+func bytesAre(n int) string {
+	if n == 1 {
+		return "1 byte is"
+	}
+	return fmt.Sprintf("%d bytes are", n)
 }
 
 // token is one step of the way to a value: a field, an item, or a key, which is

@@ -84,6 +84,9 @@ func (s *known) judge(name string, raw []byte, v validating) (judged, error) {
 	if format != schemas.Protobuf && !j.Valid {
 		inSchema = places(s.schema.Source().Text)
 	}
+	if looksFramed(encoding, format, raw, v) && len(list) > 0 {
+		list[0].Text += "; is it framed? say --framing confluent"
+	}
 	for _, one := range list {
 		w := violation{Kind: one.Kind.String(), Rule: one.Rule, Text: one.Text, Payload: one.Payload, Offset: one.Offset, Schema: one.Schema}
 		if p, ok := inPayload[one.Payload]; ok && (one.Payload != "" || one.Offset < 0) {
@@ -92,12 +95,24 @@ func (s *known) judge(name string, raw []byte, v validating) (judged, error) {
 			p := schemas.PositionAt(text, one.Offset)
 			w.Line, w.Column = p.Line, p.Column
 		}
+		// The place stands before the text, and need not be in it.
+		w.Text = strings.Replace(w.Text, fmt.Sprintf("line %d, column %d: ", w.Line, w.Column), "", 1)
 		if p, ok := inSchema[one.Schema]; ok {
 			w.SchemaLine, w.SchemaColumn = p.Position.Line, p.Position.Column
 		}
 		j.Violations = append(j.Violations, w)
 	}
 	return j, nil
+}
+
+// looksFramed tells of a payload that may be invalid only for the prefix that it
+// begins with.
+func looksFramed(encoding string, format schemas.Type, raw []byte, v validating) bool {
+	if v.framing != "none" || encoding == "json" && format != schemas.JSON {
+		return false
+	}
+	prefix, _, err := framing.Split(raw)
+	return err == nil && prefix.Form == framing.ByID
 }
 
 // fromJSON is what a format with a binary form of its own can do with the JSON
@@ -169,7 +184,12 @@ func places(text string) map[schemas.Pointer]schemas.Place {
 // unframe takes the prefix off, and what it says of the message.
 func (s *known) unframe(p schemas.Payload) (schemas.Payload, error) {
 	prefix, rest, err := framing.Split(p.Bytes)
-	if err != nil {
+	switch {
+	case len(p.Bytes) == 0:
+		return p, errors.New("the payload is empty: it has no schema id to begin with")
+	case errors.Is(err, framing.ErrUnframed) && p.Bytes[0] > 1:
+		return p, fmt.Errorf("it begins with 0x%02x, not 0x00 and a schema id: leave out --framing confluent", p.Bytes[0])
+	case err != nil:
 		return p, err
 	}
 	if want := s.found.ID.Number; prefix.Form == framing.ByID && want != 0 && prefix.ID != want {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -98,6 +99,9 @@ func (a *app) validate(ctx context.Context, schemaArg string, data []string, v v
 	s, err := a.subjectSchema(ctx, schemaArg, v)
 	if err != nil {
 		return err
+	}
+	if err := s.knows(v.message); err != nil {
+		return fail(exitUsage, err)
 	}
 	doc := validation{Version: 1, Tool: "cartorio " + readBuild().Version, Schema: s.label, Type: s.schema.Source().Type, Valid: true, Results: []judged{}}
 	var wrong []string
@@ -198,6 +202,37 @@ func (a *app) subjectSchema(ctx context.Context, arg string, v validating) (*kno
 		return nil, fail(exitNotCompared, errors.New(strings.Join(describe(s.show(s.file), err), "\n")))
 	}
 	return &known{label: s.show(s.file), schema: schema}, nil
+}
+
+// knows refuses a message that payloads of the schema cannot be.
+func (s *known) knows(message string) error {
+	if message == "" {
+		return nil
+	}
+	messages, ok := s.schema.(schemas.Messages)
+	if !ok {
+		return fmt.Errorf("--message %s: only a Protobuf schema holds messages, and %s is of type %s: leave it out", message, s.label, s.schema.Source().Type)
+	}
+	asked := s.schema.Reads(s.schema, schemas.Payload{Message: message}, schemas.ReadOptions{})
+	if !slices.ContainsFunc(asked.Violations, func(v schemas.Violation) bool { return v.Rule == "message" }) {
+		return nil
+	}
+	const most = 20
+	var names []string
+	for i := 0; ; i++ {
+		name, err := messages.MessageAt([]int{i})
+		if err != nil {
+			break
+		}
+		if names = append(names, name); len(names) == most {
+			names = append(names, "more")
+			break
+		}
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("the schema has no message %s; it has none at all", message)
+	}
+	return fmt.Errorf("the schema has no message %s; it has %s", message, strings.Join(names, ", "))
 }
 
 // fromRegistry asks for SUBJECT or SUBJECT@VERSION.

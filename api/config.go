@@ -18,6 +18,8 @@ var verdictPolicies = [...]string{compat.Reference: "REFERENCE", compat.Sound: "
 // Source: REST contract 4.4.
 func configBody(c registry.Config, levels ...string) []byte {
 	o := begin(128)
+	o.text("alias", c.Alias)
+	o.text("aliasForDeks", c.AliasForDEKs)
 	flag := func(name string, b *bool) {
 		if b != nil {
 			o.boolean(name, *b)
@@ -36,6 +38,11 @@ func configBody(c registry.Config, levels ...string) []byte {
 	if c.VerdictPolicy != nil {
 		o.always("verdictPolicy", verdictPolicies[*c.VerdictPolicy])
 	}
+	o.text("compatibilityGroup", c.Group)
+	o.metadata("defaultMetadata", c.DefaultMetadata)
+	o.metadata("overrideMetadata", c.OverrideMetadata)
+	o.rules("defaultRuleSet", c.DefaultRuleSet)
+	o.rules("overrideRuleSet", c.OverrideRuleSet)
 	return o.end()
 }
 
@@ -137,18 +144,21 @@ func (x *exchange) configChange() (registry.ConfigChange, error) {
 		level = "compatibilityLevel"
 	}
 	text := m.text(level)
-	for _, name := range []string{"alias", "aliasForDeks", "compatibilityGroup"} {
-		m.later(name, '"')
-	}
-	for _, name := range []string{"defaultMetadata", "overrideMetadata", "defaultRuleSet", "overrideRuleSet"} {
-		m.later(name, '{')
-	}
+	set.Alias, set.AliasForDEKs, set.Group = m.text("alias"), m.text("aliasForDeks"), m.text("compatibilityGroup")
+	set.DefaultMetadata, set.OverrideMetadata = m.metadata("defaultMetadata"), m.metadata("overrideMetadata")
+	set.DefaultRuleSet, set.OverrideRuleSet = m.rules("defaultRuleSet"), m.rules("overrideRuleSet")
 	if m.err != nil {
 		return change, m.err
 	}
-	for _, name := range []string{level, "normalize", "validateFields", "validateNewSchemas", "validateRules", "compatibilityPolicy", "verdictPolicy"} {
-		if v := m.get(name); v.null() && !v.missing() {
-			change.Clear = append(change.Clear, strings.TrimSuffix(name, "Level"))
+	// An empty text or object says no more than null does.
+	empty := map[string]bool{
+		"alias": set.Alias == "", "aliasForDeks": set.AliasForDEKs == "", "compatibilityGroup": set.Group == "",
+		"defaultMetadata": emptyMetadata(set.DefaultMetadata), "overrideMetadata": emptyMetadata(set.OverrideMetadata),
+		"defaultRuleSet": emptyRules(set.DefaultRuleSet), "overrideRuleSet": emptyRules(set.OverrideRuleSet),
+	}
+	for _, name := range configMembers {
+		if v := m.get(name); !v.missing() && (v.null() || empty[name]) && (name != "compatibilityLevel" || level == name) {
+			change.Clear = append(change.Clear, name)
 		}
 	}
 	if !m.get(level).null() {

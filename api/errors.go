@@ -97,7 +97,7 @@ var meanings = map[int]string{
 	40408: "subject has no config of its own", 40409: "subject has no mode of its own",
 	42201: "invalid schema, type, reference or next version", 42202: "invalid version", 42203: "invalid compatibility level", 42204: "invalid mode",
 	42205: "operation not permitted", 42206: "a schema references it", 42208: "invalid subject or context", 42209: "schema over the size limit",
-	42210: "metadata, rule set or config member not supported or invalid", 42211: "context is not empty",
+	42210: "invalid rule set, or inline tags, which are not supported yet", 42211: "context is not empty",
 }
 
 // everywhere are the codes that any route may answer.

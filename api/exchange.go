@@ -153,8 +153,14 @@ func (x *exchange) segment(name string) string {
 	return ""
 }
 
-// subject is the subject that the path names, in the URL's context.
+// subject is the subject that the path names, in the URL's context, or the one
+// that stands for it.
 func (x *exchange) subject() schemas.Subject {
+	return x.server.registry.Alias(x.called())
+}
+
+// called is the subject by the name that the path has for it.
+func (x *exchange) called() schemas.Subject {
 	return schemas.ParseSubject(qualify(x.context, x.segment("subject")))
 }
 
@@ -162,7 +168,7 @@ func (x *exchange) subject() schemas.Subject {
 // context, else the registry as a whole.
 func (x *exchange) scope() schemas.Subject {
 	if len(x.names) > 0 {
-		return x.subject()
+		return x.called()
 	}
 	return schemas.Subject{Context: schemas.Context(orElse(string(x.context), string(schemas.DefaultContext)))}
 }

@@ -30,6 +30,8 @@ func (x *exchange) entry(o *object, v registry.Stored) {
 		one.number("version", int64(r.Version))
 		return one.end()
 	})
+	o.metadata("metadata", v.Metadata)
+	o.rules("ruleSet", v.RuleSet)
 	o.always("schema", v.Source.Text)
 	if v.Fresh || v.ByContent {
 		return
@@ -153,7 +155,7 @@ func (x *exchange) narrowed() *schemas.Subject {
 	if text == "" {
 		return nil
 	}
-	s := schemas.ParseSubject(text)
+	s := x.server.registry.Alias(schemas.ParseSubject(text))
 	return &s
 }
 

@@ -45,7 +45,7 @@ var (
 	limit         = Param{"limit", "integer", "how many to answer at most; 0, negative or too large is the default", nil}
 	format        = Param{"format", "string", "form of the returned text: resolved (Avro), ignore_extensions or serialized (Protobuf); others are the text as it is", nil}
 	referenceForm = Param{"referenceFormat", "string", "qualified: show the subjects of references with their context", []string{"reference_format"}}
-	findTags      = Param{"findTags", "string", "refused unless empty, until metadata is supported", []string{"find_tags"}}
+	findTags      = Param{"findTags", "string", "refused unless empty, until inline tags are supported", []string{"find_tags"}}
 	ofSubject     = Param{"subject", "string", "narrows the id to a subject or, as :.ctx:, to a context", nil}
 	normalize     = Param{"normalize", "boolean", "sort what has no order before comparing", nil}
 	permanent     = Param{"permanent", "boolean", "remove for good what was soft-deleted before", nil}
@@ -65,8 +65,8 @@ func with(codes []int, more ...int) []int {
 
 var routes = []Route{
 	{
-		Method: "GET", Path: "/schemas", Doc: "List the versions of every subject, 1000 at most.", Answer: schemasShape, Errors: []int{42210}, Handle: listSchemas,
-		Query: []Param{prefixed, deleted, {"latestOnly", "boolean", "only the highest listed version of each subject", nil}, {"ruleType", "string", "refused unless empty, until rule sets are supported", nil}, {"aliases", "boolean", "true is refused until aliases are supported", nil}, offset, limit, referenceForm},
+		Method: "GET", Path: "/schemas", Doc: "List the versions of every subject, 1000 at most.", Answer: schemasShape, Handle: listSchemas,
+		Query: []Param{prefixed, deleted, {"latestOnly", "boolean", "only the highest listed version of each subject", nil}, {"ruleType", "string", "only versions that have a rule of this type", nil}, {"aliases", "boolean", "also answer the subjects that each one stands for", nil}, offset, limit, referenceForm},
 	},
 	{
 		Method: "GET", Path: "/schemas/ids/{id}", Doc: "Get a schema by its id.", Answer: schemaStringShape, Errors: []int{40403, 42201, 42210}, Handle: getByID,
@@ -83,8 +83,8 @@ var routes = []Route{
 	{Method: "POST", Path: "/subjects/{subject}", Doc: "Find out whether a schema is registered under a subject.", Body: registrationShape, Answer: schemaShape, Errors: with(compared, 40401, 40403), Handle: lookup, Query: []Param{normalize, deleted, format, referenceForm}},
 	{Method: "DELETE", Path: "/subjects/{subject}", Doc: "Delete a subject.", Answer: versionsShape, Errors: []int{40401, 40404, 40405, 42205, 42206, 42208}, Handle: deleteSubject, Query: []Param{permanent}},
 	{
-		Method: "GET", Path: "/subjects/{subject}/metadata", Doc: "Find the newest version with given metadata; refused until metadata is supported.", Answer: schemaShape, Errors: []int{42210}, Handle: searchMetadata,
-		Query: []Param{{"key", "string", "", nil}, {"value", "string", "", nil}, format, deleted},
+		Method: "GET", Path: "/subjects/{subject}/metadata", Doc: "Find the newest version with given metadata properties.", Answer: schemaShape, Errors: []int{40401, 40403, 42201}, Handle: searchMetadata,
+		Query: []Param{{"key", "string", "the name of a property; repeatable", nil}, {"value", "string", "the value of the key at the same place", nil}, format, deleted},
 	},
 	{
 		Method: "GET", Path: "/subjects/{subject}/versions", Doc: "List the versions of a subject.", Answer: versionsShape, Errors: []int{40401}, Handle: listVersions,
@@ -98,7 +98,7 @@ var routes = []Route{
 	{Method: "GET", Path: "/subjects/{subject}/versions/{version}/schema", Doc: "Get the text of a version.", Answer: textShape, Errors: with(seen, 42201), Handle: getText, Query: []Param{format, deleted}},
 	{Method: "GET", Path: "/subjects/{subject}/versions/{version}/referencedby", Doc: "List the ids of the schemas that reference a version.", Answer: idsShape, Errors: seen, Handle: listReferrers, Query: []Param{deleted, offset, limit}},
 	{Method: "DELETE", Path: "/subjects/{subject}/versions/{version}", Doc: "Delete a version.", Answer: integerShape, Errors: with(seen, 40406, 40407, 42205, 42206, 42208), Handle: deleteVersion, Query: []Param{permanent}},
-	{Method: "POST", Path: "/subjects/{subject}/versions/{version}/tags", Doc: "Derive a version with other tags; refused until metadata is supported.", Answer: registeredShape, Errors: []int{42210}, Handle: tagVersion},
+	{Method: "POST", Path: "/subjects/{subject}/versions/{version}/tags", Doc: "Derive a version with other tags; refused until inline tags are supported.", Answer: registeredShape, Errors: []int{42210}, Handle: tagVersion},
 
 	{Method: "POST", Path: "/compatibility/subjects/{subject}/versions/{version}", Doc: "Compare a schema with one version.", Body: registrationShape, Answer: verdictShape, Errors: with(compared, 40402, 42202), Handle: checkVersion, Query: []Param{normalize, verbose}},
 	{Method: "POST", Path: "/compatibility/subjects/{subject}/versions", Doc: "Compare a schema with what its registration would compare it with.", Body: registrationShape, Answer: verdictShape, Errors: compared, Handle: checkAll, Query: []Param{normalize, verbose}},

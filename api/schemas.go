@@ -13,21 +13,25 @@ func listSchemas(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	if x.text("ruleType") != "" {
-		return later(42210, "leave out the query parameter ruleType: it is")
-	}
-	if x.flag("aliases") {
-		return later(42210, "leave out the query parameter aliases: it is")
-	}
 	d := registry.LiveOnly
 	if x.flag("deleted") {
 		d = registry.WithDeleted
 	}
-	list, err := x.server.registry.List(x.ctx(), x.prefix(""), d, x.flag("latestOnly"), page)
+	list, err := x.server.registry.List(x.ctx(), x.prefix(""), d, x.flag("latestOnly"), x.text("ruleType"), page)
 	if err != nil {
 		return err
 	}
-	return x.list(len(list), func(b []byte, i int) []byte { return x.schema(b, list[i]) })
+	aliases := x.flag("aliases")
+	return x.list(len(list), func(b []byte, i int) []byte {
+		b = x.schema(b, list[i])
+		if !aliases {
+			return b
+		}
+		o := object{b[:len(b)-1]}
+		names := x.server.registry.AliasesOf(list[i].Subject)
+		o.list("aliases", len(names), func(b []byte, i int) []byte { return appendString(b, names[i].String()) })
+		return o.end()
+	})
 }
 
 // byID looks {id} up by the rules of subject=.

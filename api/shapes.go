@@ -27,8 +27,7 @@ var (
 	stringShape  = &Shape{Type: "string"}
 	integerShape = &Shape{Type: "integer"}
 	booleanShape = &Shape{Type: "boolean"}
-	anyObject    = &Shape{Type: "object", Doc: "refused unless null or empty, until metadata is supported"}
-	anyArray     = &Shape{Type: "array", Items: &Shape{Type: "object"}, Doc: "refused unless null or empty, until metadata is supported"}
+	anyArray     = &Shape{Type: "array", Items: &Shape{Type: "object"}, Doc: "refused unless null or empty, until inline tags are supported"}
 
 	typeShape  = &Shape{Name: "SchemaType", Type: "string", Enum: []string{"AVRO", "JSON", "PROTOBUF"}}
 	levelShape = &Shape{Name: "CompatibilityLevel", Type: "string", Enum: []string{"NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE"}}
@@ -48,6 +47,32 @@ var (
 	referenceShape  = &Shape{Name: "SchemaReference", Type: "object", Members: []Member{{"name", stringShape, true, "what the schema's text uses"}, {"subject", stringShape, true, ""}, {"version", integerShape, true, "-1 in a request is the latest"}}}
 	referencesShape = &Shape{Type: "array", Items: referenceShape}
 
+	metadataShape = &Shape{Name: "Metadata", Type: "object", Members: []Member{
+		{"tags", &Shape{Type: "object", Doc: "tags by path"}, false, ""},
+		{"properties", &Shape{Type: "object", Doc: "texts by name"}, false, "confluent:version is the registry's own"},
+		{"sensitive", &Shape{Type: "array", Items: stringShape}, false, "the names of properties that are not for everyone"},
+	}}
+	ruleShape = &Shape{Name: "Rule", Type: "object", Members: []Member{
+		{"name", stringShape, true, "a letter or _, then letters, digits, _ and -; 256 at most; unique in the rule set"},
+		{"doc", stringShape, false, ""},
+		{"kind", &Shape{Type: "string", Enum: []string{"TRANSFORM", "CONDITION"}}, false, "TRANSFORM when absent"},
+		{"mode", &Shape{Type: "string", Enum: []string{"WRITEREAD", "WRITE", "READ", "UPGRADE", "DOWNGRADE", "UPDOWN"}}, false, "WRITEREAD when absent"},
+		{"type", stringShape, true, "such as CEL"},
+		{"tags", &Shape{Type: "array", Items: stringShape}, false, ""},
+		{"params", &Shape{Type: "object"}, false, ""},
+		{"expr", stringShape, false, ""},
+		{"onSuccess", stringShape, false, ""},
+		{"onFailure", stringShape, false, ""},
+		{"disabled", booleanShape, false, "always in answers"},
+	}}
+	rulesShape   = &Shape{Type: "array", Items: ruleShape}
+	ruleSetShape = &Shape{Name: "RuleSet", Type: "object", Members: []Member{
+		{"migrationRules", rulesShape, false, "of the modes UPGRADE, DOWNGRADE and UPDOWN"},
+		{"domainRules", rulesShape, false, "of the modes WRITE, READ and WRITEREAD"},
+		{"encodingRules", rulesShape, false, "likewise"},
+		{"enableAt", &Shape{Type: "string", Enum: []string{"ALL", "CLIENT", "GATEWAY", "SERVER", "NONE"}}, false, ""},
+	}}
+
 	errorShape = &Shape{Name: "Error", Type: "object", Members: []Member{{"error_code", integerShape, true, "its first three digits are the status"}, {"message", stringShape, true, ""}}}
 
 	placed = []Member{{"subject", stringShape, true, ""}, {"version", integerShape, true, ""}}
@@ -55,13 +80,15 @@ var (
 		{"guid", stringShape, true, "lower-case UUID text"},
 		{"schemaType", typeShape, true, ""},
 		{"references", referencesShape, false, ""},
+		{"metadata", metadataShape, false, ""},
+		{"ruleSet", ruleSetShape, false, ""},
 		{"schema", stringShape, true, "the canonical text"},
 		{"ts", integerShape, false, "registration, in milliseconds since 1970"},
 		{"deleted", booleanShape, false, ""},
 	}
 	idMember = []Member{{"id", integerShape, true, ""}}
 
-	schemaShape       = &Shape{Name: "Schema", Type: "object", Members: join(placed, idMember, entry)}
+	schemaShape       = &Shape{Name: "Schema", Type: "object", Members: join(placed, idMember, entry, []Member{{"aliases", &Shape{Type: "array", Items: stringShape}, false, "in lists, with aliases=true: the subjects that this one stands for"}})}
 	schemasShape      = &Shape{Name: "Schemas", Type: "array", Items: schemaShape}
 	schemaStringShape = &Shape{Name: "SchemaString", Type: "object", Members: join(placed, entry, []Member{{"maxId", integerShape, false, "the highest id given in the context; only with fetchMaxId=true"}})}
 	schemaByGUIDShape = &Shape{Name: "SchemaByGuid", Type: "object", Members: entry}
@@ -75,11 +102,11 @@ var (
 		{"references", referencesShape, false, ""},
 		{"version", integerShape, false, "0 or absent: the next; -1: compare with the latest only"},
 		{"id", integerShape, false, "refused until imports are supported"},
-		{"metadata", anyObject, false, ""},
-		{"ruleSet", anyObject, false, ""},
+		{"metadata", metadataShape, false, "absent: that of the latest version; {}: none"},
+		{"ruleSet", ruleSetShape, false, "absent: that of the latest version; {}: none"},
 		{"schemaTagsToAdd", anyArray, false, ""},
 		{"schemaTagsToRemove", anyArray, false, ""},
-		{"propagateSchemaTags", booleanShape, false, "true is refused until metadata is supported"},
+		{"propagateSchemaTags", booleanShape, false, "true is refused until inline tags are supported"},
 	}}
 	verdictShape = &Shape{Name: "CompatibilityCheckResponse", Type: "object", Members: []Member{{"is_compatible", booleanShape, true, ""}, {"messages", &Shape{Type: "array", Items: stringShape}, false, "with verbose=true always, possibly empty"}}}
 
@@ -92,6 +119,13 @@ var (
 		{"validateRules", booleanShape, false, ""},
 		{"compatibilityPolicy", policyShape, false, ""},
 		{"verdictPolicy", verdictPolicyShape, false, ""},
+		{"alias", stringShape, false, "the subject that stands for this one under /subjects, /compatibility and in subject="},
+		{"aliasForDeks", stringShape, false, "kept for the key registry, no more"},
+		{"compatibilityGroup", stringShape, false, "a metadata property: versions with another value of it are not compared"},
+		{"defaultMetadata", metadataShape, false, "under the metadata of every registration"},
+		{"overrideMetadata", metadataShape, false, "over it"},
+		{"defaultRuleSet", ruleSetShape, false, "under the rules of every registration"},
+		{"overrideRuleSet", ruleSetShape, false, "over them"},
 	}
 	configShape       = &Shape{Name: "Config", Type: "object", Members: join([]Member{{"compatibilityLevel", levelShape, true, ""}}, options)}
 	oldConfigShape    = &Shape{Name: "DeletedConfig", Type: "object", Members: join([]Member{{"compatibilityLevel", levelShape, true, ""}, {"compatibility", levelShape, true, ""}}, options)}

@@ -45,8 +45,8 @@ func (x *exchange) registration() (registry.Registration, error) {
 	if n := m.integer("id"); n != nil && *n >= 0 {
 		q.ID = n
 	}
-	m.later("metadata", '{')
-	m.later("ruleSet", '{')
+	q.Metadata = m.metadata("metadata")
+	q.RuleSet = m.rules("ruleSet")
 	m.later("schemaTagsToAdd", '[')
 	m.later("schemaTagsToRemove", '[')
 	m.later("propagateSchemaTags", 't')
@@ -83,9 +83,20 @@ func deleteSubject(x *exchange) error {
 	return numbers(x, list)
 }
 
-// searchMetadata answers GET /subjects/{subject}/metadata, which comes with
-// metadata.
-func searchMetadata(*exchange) error { return later(42210, "searching by metadata is") }
+// searchMetadata answers GET /subjects/{subject}/metadata: key and value are
+// paired by their place, what is left over says nothing.
+func searchMetadata(x *exchange) error {
+	keys, values := x.params()["key"], x.params()["value"]
+	want := map[string]string{}
+	for i := range min(len(keys), len(values)) {
+		want[keys[i]] = values[i]
+	}
+	v, err := x.shown(x.server.registry.WithMetadata(x.ctx(), x.subject(), want, x.flag("deleted")))
+	if err != nil {
+		return err
+	}
+	return x.answer(x.schema(nil, v))
+}
 
 // listVersions answers GET /subjects/{subject}/versions.
 func listVersions(x *exchange) error {

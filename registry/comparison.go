@@ -8,15 +8,16 @@ import (
 	"github.com/cartorio-registry/cartorio/schemas"
 )
 
-// compare asks whether next may follow the live versions of a subject.
-func (r *Registry) compare(ctx context.Context, name schemas.Subject, next schemas.Schema, c Config) (compat.Report, error) {
+// compare asks whether next, with its metadata, may follow the live versions of
+// a subject.
+func (r *Registry) compare(ctx context.Context, name schemas.Subject, next schemas.Schema, c Config, metadata *schemas.Metadata) (compat.Report, error) {
 	var history []Stored
 	if *c.Level != compat.None {
 		r.mu.RLock()
 		u := r.state.subject(name)
 		if u != nil {
 			for i := len(u.versions) - 1; i >= 0; i-- {
-				if !u.versions[i].live() {
+				if !u.versions[i].live() || !c.compares(metadata, u.versions[i].entry.metadata()) {
 					continue
 				}
 				history = append(history, r.state.stored(u, &u.versions[i]))

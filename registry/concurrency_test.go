@@ -36,7 +36,7 @@ func consistent(t *testing.T, r *registry.Registry, versions int) {
 	t.Helper()
 	list := []registry.Stored{}
 	for {
-		page, err := r.List(t.Context(), schemas.Subject{Context: schemas.AnyContext}, registry.WithDeleted, false, registry.Page{Offset: len(list)})
+		page, err := r.List(t.Context(), schemas.Subject{Context: schemas.AnyContext}, registry.WithDeleted, false, "", registry.Page{Offset: len(list)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +176,7 @@ func TestConcurrentReferencesAndDeletions(t *testing.T) {
 			}
 		}
 	})
-	list, err := r.List(t.Context(), schemas.Subject{Context: schemas.AnyContext}, registry.WithDeleted, false, registry.Page{})
+	list, err := r.List(t.Context(), schemas.Subject{Context: schemas.AnyContext}, registry.WithDeleted, false, "", registry.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,17 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas"
 )
 
-// Config is what a scope says of itself; nil members say nothing. The members
-// that come with the contract stage are refused until then (42210).
+// Config is what a scope says of itself; nil and empty members say nothing. What
+// it points to is shared: it must not be changed.
 type Config struct {
 	Level              *compat.Level
 	Normalize          *bool
@@ -19,6 +21,13 @@ type Config struct {
 	Policy             *compat.Policy        // compatibilityPolicy
 	PolicyName         string                // STRICT, LENIENT or LOGICAL as it was set
 	VerdictPolicy      *compat.VerdictPolicy // ours
+	Alias              string                // the subject that stands for this one
+	AliasForDEKs       string                // kept and answered for the key registry, no more
+	Group              string                // compatibilityGroup: versions with another value of this property are not compared
+	DefaultMetadata    *schemas.Metadata     // under the metadata of every registration
+	OverrideMetadata   *schemas.Metadata     // over it
+	DefaultRuleSet     *schemas.RuleSet      // under the rules of every registration
+	OverrideRuleSet    *schemas.RuleSet      // over them
 }
 
 // ConfigChange is a partial update: for each member keep, clear or set. Clear
@@ -28,8 +37,23 @@ type ConfigChange struct {
 	Clear []string // wire names of the members to clear; others are ignored
 }
 
-// over fills the members that c leaves open from what stands above it.
-func (c Config) over(above Config) Config {
+// over is before with the members that c has: a partial update.
+func (c Config) over(before Config) Config {
+	c = c.inherit(before)
+	c.Alias = cmp.Or(c.Alias, before.Alias)
+	c.AliasForDEKs = cmp.Or(c.AliasForDEKs, before.AliasForDEKs)
+	c.DefaultMetadata = orElse(c.DefaultMetadata, before.DefaultMetadata)
+	c.OverrideMetadata = orElse(c.OverrideMetadata, before.OverrideMetadata)
+	c.DefaultRuleSet = orElse(c.DefaultRuleSet, before.DefaultRuleSet)
+	c.OverrideRuleSet = orElse(c.OverrideRuleSet, before.OverrideRuleSet)
+	return c
+}
+
+// inherit fills the members that a config left open takes from the scopes above,
+// each for itself. The others count only as part of a whole config.
+//
+// Source: REST contract 5.8.
+func (c Config) inherit(above Config) Config {
 	c.Level = orElse(c.Level, above.Level)
 	c.Normalize = orElse(c.Normalize, above.Normalize)
 	c.ValidateFields = orElse(c.ValidateFields, above.ValidateFields)
@@ -39,6 +63,7 @@ func (c Config) over(above Config) Config {
 	if c.Policy == nil {
 		c.Policy, c.PolicyName = above.Policy, above.PolicyName
 	}
+	c.Group = cmp.Or(c.Group, above.Group)
 	return c
 }
 
@@ -69,6 +94,20 @@ func (c Config) without(names []string) Config {
 			c.Policy, c.PolicyName = nil, ""
 		case "verdictPolicy":
 			c.VerdictPolicy = nil
+		case "alias":
+			c.Alias = ""
+		case "aliasForDeks":
+			c.AliasForDEKs = ""
+		case "compatibilityGroup":
+			c.Group = ""
+		case "defaultMetadata":
+			c.DefaultMetadata = nil
+		case "overrideMetadata":
+			c.OverrideMetadata = nil
+		case "defaultRuleSet":
+			c.DefaultRuleSet = nil
+		case "overrideRuleSet":
+			c.OverrideRuleSet = nil
 		}
 	}
 	return c
@@ -94,7 +133,10 @@ func (c Config) isEmpty() bool { return c == Config{} }
 func (c Config) equal(d Config) bool {
 	return same(c.Level, d.Level) && same(c.Normalize, d.Normalize) && same(c.ValidateFields, d.ValidateFields) &&
 		same(c.ValidateNewSchemas, d.ValidateNewSchemas) && same(c.ValidateRules, d.ValidateRules) &&
-		c.PolicyName == d.PolicyName && same(c.VerdictPolicy, d.VerdictPolicy)
+		c.PolicyName == d.PolicyName && same(c.VerdictPolicy, d.VerdictPolicy) &&
+		c.Alias == d.Alias && c.AliasForDEKs == d.AliasForDEKs && c.Group == d.Group &&
+		equalMetadata(c.DefaultMetadata, d.DefaultMetadata) && equalMetadata(c.OverrideMetadata, d.OverrideMetadata) &&
+		equalRules(c.DefaultRuleSet, d.DefaultRuleSet) && equalRules(c.OverrideRuleSet, d.OverrideRuleSet)
 }
 
 func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
@@ -105,12 +147,51 @@ const defaultLevel = compat.Backward
 // configInForce is the config that a scope ends up with; Level is never nil.
 func (s *State) configInForce(scope schemas.Subject) Config {
 	var c Config
+	found := false
 	for _, at := range chain(scope) {
-		c = c.over(s.configs[at])
+		own, there := s.configs[at]
+		if there && !found && at != scope {
+			own.Alias, own.AliasForDEKs = "", "" // another name for that scope, not for this one
+		}
+		if there && !found {
+			c, found = own, true
+		}
+		c = c.inherit(own)
 	}
 	level := defaultLevel
 	c.Level = orElse(c.Level, &level)
 	return c
+}
+
+// Alias answers the subject that stands for s: the one that its own config
+// names, else s itself. It is one step, whatever that subject's alias is; an
+// unqualified alias is of the context of s.
+//
+// Source: REST contract 2.5.
+func (r *Registry) Alias(s schemas.Subject) schemas.Subject {
+	s = filled(s)
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	alias := r.state.configs[s].Alias
+	if alias == "" || s.IsContext() {
+		return s
+	}
+	return schemas.Reference{Subject: alias}.Target(s.Context)
+}
+
+// AliasesOf lists the subjects whose config names s as their alias, sorted.
+func (r *Registry) AliasesOf(s schemas.Subject) []schemas.Subject {
+	s = filled(s)
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var list []schemas.Subject
+	for scope, c := range r.state.configs {
+		if c.Alias != "" && !scope.IsContext() && (schemas.Reference{Subject: c.Alias}).Target(scope.Context) == s {
+			list = append(list, scope)
+		}
+	}
+	slices.SortFunc(list, func(a, b schemas.Subject) int { return compareText(a.String(), b.String()) })
+	return list
 }
 
 // ConfigOf answers what a scope says of itself: ok is false when it says
@@ -136,7 +217,8 @@ func (r *Registry) ConfigInForce(scope schemas.Subject) Config {
 // subject need not exist. A config that has nothing left is none: the scope then
 // says nothing of itself.
 //
-// Errors: CodeSubjectInvalid, CodeNotPermitted in a read-only mode.
+// Errors: CodeSubjectInvalid, CodeRuleSetInvalid, CodeNotPermitted in a read-only
+// mode.
 func (r *Registry) SetConfig(ctx context.Context, scope schemas.Subject, change ConfigChange) (Config, error) {
 	scope = filled(scope)
 	if err := settable(scope); err != nil {
@@ -145,6 +227,19 @@ func (r *Registry) SetConfig(ctx context.Context, scope schemas.Subject, change 
 	wanted, err := change.Set.named()
 	if err != nil {
 		return Config{}, err
+	}
+	for _, metadata := range []**schemas.Metadata{&wanted.DefaultMetadata, &wanted.OverrideMetadata} {
+		if *metadata = tidyMetadata(*metadata); isEmptyMetadata(*metadata) {
+			*metadata = nil
+		}
+	}
+	for _, rules := range []**schemas.RuleSet{&wanted.DefaultRuleSet, &wanted.OverrideRuleSet} {
+		if *rules, err = tidyRules(scope, *rules); err != nil {
+			return Config{}, err
+		}
+		if isEmptyRuleSet(*rules) {
+			*rules = nil
+		}
 	}
 	var merged Config
 	err = r.write(ctx, func() (*decision, error) {

@@ -45,7 +45,6 @@ func TestErrorsCarryTheirData(t *testing.T) {
 		`register s "S" type=THRIFT`:        {"THRIFT", "AVRO", "JSON", "PROTOBUF"},
 		`mode s CURIOUS`:                    {"CURIOUS", "READWRITE", "IMPORT"},
 		`mode s IMPORT`:                     {"IMPORT", "s"},
-		`register s "S" metadata=owner`:     {"metadata", "s"},
 	} {
 		_, err := parseCommand(command).run(t.Context(), r)
 		var e *registry.Error

@@ -112,13 +112,20 @@ type (
 		Disabled  bool              `json:"disabled,omitempty"`
 	}
 	configMembers struct {
-		Level              string `json:"compatibility,omitempty"`
-		Normalize          *bool  `json:"normalize,omitempty"`
-		ValidateFields     *bool  `json:"validateFields,omitempty"`
-		ValidateNewSchemas *bool  `json:"validateNewSchemas,omitempty"`
-		ValidateRules      *bool  `json:"validateRules,omitempty"`
-		Policy             string `json:"compatibilityPolicy,omitempty"`
-		VerdictPolicy      string `json:"verdictPolicy,omitempty"`
+		Level              string        `json:"compatibility,omitempty"`
+		Normalize          *bool         `json:"normalize,omitempty"`
+		ValidateFields     *bool         `json:"validateFields,omitempty"`
+		ValidateNewSchemas *bool         `json:"validateNewSchemas,omitempty"`
+		ValidateRules      *bool         `json:"validateRules,omitempty"`
+		Policy             string        `json:"compatibilityPolicy,omitempty"`
+		Alias              string        `json:"alias,omitempty"`
+		AliasForDEKs       string        `json:"aliasForDeks,omitempty"`
+		Group              string        `json:"compatibilityGroup,omitempty"`
+		DefaultMetadata    *metadataBody `json:"defaultMetadata,omitempty"`
+		OverrideMetadata   *metadataBody `json:"overrideMetadata,omitempty"`
+		DefaultRuleSet     *ruleSetBody  `json:"defaultRuleSet,omitempty"`
+		OverrideRuleSet    *ruleSetBody  `json:"overrideRuleSet,omitempty"`
+		VerdictPolicy      string        `json:"verdictPolicy,omitempty"`
 	}
 )
 
@@ -208,6 +215,9 @@ func configToBody(c Config) *configMembers {
 	out := &configMembers{
 		Normalize: c.Normalize, ValidateFields: c.ValidateFields, ValidateNewSchemas: c.ValidateNewSchemas,
 		ValidateRules: c.ValidateRules, Policy: c.PolicyName,
+		Alias: c.Alias, AliasForDEKs: c.AliasForDEKs, Group: c.Group,
+		DefaultMetadata: metadataToBody(c.DefaultMetadata), OverrideMetadata: metadataToBody(c.OverrideMetadata),
+		DefaultRuleSet: ruleSetToBody(c.DefaultRuleSet), OverrideRuleSet: ruleSetToBody(c.OverrideRuleSet),
 	}
 	if c.Level != nil {
 		out.Level = c.Level.String()
@@ -227,6 +237,9 @@ func configFromBody(m *configMembers) (Config, error) {
 	c := Config{
 		Normalize: m.Normalize, ValidateFields: m.ValidateFields, ValidateNewSchemas: m.ValidateNewSchemas,
 		ValidateRules: m.ValidateRules,
+		Alias:         m.Alias, AliasForDEKs: m.AliasForDEKs, Group: m.Group,
+		DefaultMetadata: metadataFromBody(m.DefaultMetadata), OverrideMetadata: metadataFromBody(m.OverrideMetadata),
+		DefaultRuleSet: ruleSetFromBody(m.DefaultRuleSet), OverrideRuleSet: ruleSetFromBody(m.OverrideRuleSet),
 	}
 	if m.Level != "" {
 		level, err := compat.ParseLevel(m.Level)

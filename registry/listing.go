@@ -155,8 +155,9 @@ func (r *Registry) VersionsOf(ctx context.Context, number int32, subject *schema
 }
 
 // List lists versions of many subjects, by subject then version: at most 1,000
-// at a time. latestOnly gives the highest that d shows of each subject.
-func (r *Registry) List(ctx context.Context, prefix schemas.Subject, d Deleted, latestOnly bool, p Page) ([]Stored, error) {
+// at a time. latestOnly gives the highest that d shows of each subject. rule,
+// unless empty, leaves only those with a rule of that type.
+func (r *Registry) List(ctx context.Context, prefix schemas.Subject, d Deleted, latestOnly bool, rule string, p Page) ([]Stored, error) {
 	prefix = filled(prefix)
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -173,6 +174,11 @@ func (r *Registry) List(ctx context.Context, prefix schemas.Subject, d Deleted, 
 		}
 		if latestOnly && len(list) > from {
 			list = append(list[:from], list[len(list)-1])
+		}
+		if rule != "" {
+			list = append(list[:from], slices.DeleteFunc(list[from:], func(at use) bool {
+				return !hasRule(u.find(at.number).entry.rules(), rule)
+			})...)
 		}
 	}
 	list = cut(list, p, mostSchemas)

@@ -81,7 +81,7 @@ func TestListsOfSchemasAreBounded(t *testing.T) {
 		}
 	})
 	for page, want := range map[registry.Page]int{{}: 1000, {Limit: 5000}: 1000, {Limit: 7}: 7, {Offset: 1000}: 5, {Offset: 2000}: 0} {
-		list, err := r.List(t.Context(), schemas.Subject{}, registry.LiveOnly, false, page)
+		list, err := r.List(t.Context(), schemas.Subject{}, registry.LiveOnly, false, "", page)
 		if err != nil || len(list) != want {
 			t.Errorf("%+v lists %d, %v, want %d", page, len(list), err, want)
 		}

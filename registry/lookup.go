@@ -70,6 +70,44 @@ func (s *State) version(name schemas.Subject, number schemas.Version, deleted bo
 	return Stored{}, versionUnknown(name, number)
 }
 
+// WithMetadata answers the newest version of a subject whose metadata has all
+// the given properties; deleted also finds soft-deleted ones.
+//
+// Errors: CodeSubjectUnknown, CodeSchemaUnknown.
+// Source: REST contract 4.2, GET /subjects/{s}/metadata.
+func (r *Registry) WithMetadata(ctx context.Context, name schemas.Subject, properties map[string]string, deleted bool) (Stored, error) {
+	name = filled(name)
+	shows := LiveOnly
+	if deleted {
+		shows = WithDeleted
+	}
+	return answer(ctx, r, func(s *State) (Stored, error) {
+		u := s.subject(name)
+		if !u.has(shows) {
+			return Stored{}, subjectUnknown(name)
+		}
+		for i := len(u.versions) - 1; i >= 0; i-- {
+			v := &u.versions[i]
+			if v.shows(shows) && hasProperties(v.entry.metadata(), properties) {
+				return s.stored(u, v), nil
+			}
+		}
+		return Stored{}, schemaUnknown("with this metadata ")
+	})
+}
+
+func hasProperties(m *schemas.Metadata, want map[string]string) bool {
+	for name, value := range want {
+		if m == nil {
+			return false
+		}
+		if got, ok := m.Properties[name]; !ok || got != value {
+			return false
+		}
+	}
+	return true
+}
+
 // entryOf finds what an id stands for, and the use that is asked about: nil
 // when any will do.
 //
@@ -208,8 +246,8 @@ func (e *entry) before(o *entry) bool {
 // CodeSchemaUnknown, CodeSchemaInvalid.
 // Source: REST contract 5.5.
 func (r *Registry) Lookup(ctx context.Context, q Registration, deleted bool) (Stored, error) {
-	q.Subject = filled(q.Subject)
-	if err := q.supported(); err != nil {
+	q, err := q.tidy()
+	if err != nil {
 		return Stored{}, err
 	}
 	shows := LiveOnly
@@ -280,11 +318,15 @@ func (r *Registry) lookup(ctx context.Context, q Registration, shows Deleted) (*
 	if found, err := r.find(ctx, q.Subject, f, q.Metadata, q.RuleSet, shows, false); found != nil || err != nil {
 		return found, err
 	}
-	// As a registration would, take what the request leaves out from the latest.
+	// As a registration would, take what the request leaves out from the latest,
+	// and merge.
 	r.mu.RLock()
 	metadata, rules := q.Metadata, q.RuleSet
+	c := r.state.configInForce(q.Subject)
 	if v := r.state.subject(q.Subject).latest(); v != nil {
 		metadata, rules = orElse(metadata, v.entry.metadata()), orElse(rules, v.entry.rules())
+		metadata = mergeMetadata(mergeMetadata(c.DefaultMetadata, metadata), c.OverrideMetadata)
+		rules = mergeRules(mergeRules(c.DefaultRuleSet, rules), c.OverrideRuleSet)
 	}
 	r.mu.RUnlock()
 	if metadata == q.Metadata && rules == q.RuleSet {

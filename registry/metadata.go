@@ -22,6 +22,71 @@ func isEmptyRuleSet(s *schemas.RuleSet) bool {
 	return s == nil || len(s.Migration) == 0 && len(s.Domain) == 0 && len(s.Encoding) == 0 && s.EnableAt == ""
 }
 
+// tidyMetadata is m with its sets sorted and made distinct, and without what is
+// empty in it; nil stays nil.
+func tidyMetadata(m *schemas.Metadata) *schemas.Metadata {
+	if m == nil {
+		return nil
+	}
+	out := &schemas.Metadata{Properties: maps.Clone(m.Properties), Sensitive: tidySet(m.Sensitive)}
+	for path, tags := range m.Tags {
+		if out.Tags == nil {
+			out.Tags = make(map[string][]string, len(m.Tags))
+		}
+		out.Tags[path] = tidySet(tags)
+	}
+	if len(out.Properties) == 0 {
+		out.Properties = nil
+	}
+	return out
+}
+
+func tidySet(list []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(list)))
+}
+
+// mergeMetadata puts over on top of under: later properties win, sets are
+// united. Nothing is nil only where both say nothing.
+//
+// Source: REST contract 5.7.
+func mergeMetadata(under, over *schemas.Metadata) *schemas.Metadata {
+	switch {
+	case under == nil:
+		return over
+	case over == nil:
+		return under
+	}
+	out := &schemas.Metadata{Properties: maps.Clone(under.Properties), Tags: maps.Clone(under.Tags), Sensitive: tidySet(slices.Concat(under.Sensitive, over.Sensitive))}
+	for k, v := range over.Properties {
+		if out.Properties == nil {
+			out.Properties = map[string]string{}
+		}
+		out.Properties[k] = v
+	}
+	for path, tags := range over.Tags {
+		if out.Tags == nil {
+			out.Tags = map[string][]string{}
+		}
+		out.Tags[path] = tidySet(slices.Concat(out.Tags[path], tags))
+	}
+	return out
+}
+
+// property is what a metadata property holds, "" where there is none.
+func property(m *schemas.Metadata, name string) string {
+	if m == nil {
+		return ""
+	}
+	return m.Properties[name]
+}
+
+// compares tells whether versions with these metadata are of one group.
+//
+// Source: REST contract 5.10.
+func (c Config) compares(a, b *schemas.Metadata) bool {
+	return c.Group == "" || property(a, c.Group) == property(b, c.Group)
+}
+
 // withVersion is m with the managed property set to v.
 func withVersion(m *schemas.Metadata, v schemas.Version) *schemas.Metadata {
 	out := schemas.Metadata{}

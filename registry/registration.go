@@ -19,24 +19,22 @@ type Registration struct {
 	ID        *int32          // only in IMPORT and FORWARD; negative is none
 	Normalize bool
 	Force     bool              // skips the comparison
-	Metadata  *schemas.Metadata // refused (CodeRuleSetInvalid, 42210) until the contract stage, unless empty
+	Metadata  *schemas.Metadata // nil: that of the latest live version; empty: none
 	RuleSet   *schemas.RuleSet  // likewise
 	Actor     string
 	Request   string
 }
 
-// supported refuses what this stage cannot do yet and must not ignore.
-func (q Registration) supported() error {
-	refuse := func(what string) error {
-		return &Error{Code: CodeRuleSetInvalid, Subject: q.Subject, Text: fmt.Sprintf("%s of subject '%s' cannot be stored yet: leave it out", what, q.Subject)}
-	}
-	if !isEmptyMetadata(q.Metadata) {
-		return refuse("metadata")
-	}
-	if !isEmptyRuleSet(q.RuleSet) {
-		return refuse("ruleSet")
-	}
-	return nil
+// tidy is q with its metadata and rules in the form in which they are compared
+// and stored.
+//
+// Errors: CodeRuleSetInvalid.
+func (q Registration) tidy() (Registration, error) {
+	q.Subject = filled(q.Subject)
+	q.Metadata = tidyMetadata(q.Metadata)
+	var err error
+	q.RuleSet, err = tidyRules(q.Subject, q.RuleSet)
+	return q, err
 }
 
 func (q Registration) hasID() bool { return q.ID != nil && *q.ID >= 0 }
@@ -74,8 +72,8 @@ func (r *Registry) settle(q Registration, found *Stored) *Stored {
 // not, and registering it again answers it.
 // Source: REST contract 5.4.
 func (r *Registry) Register(ctx context.Context, q Registration) (Stored, error) {
-	q.Subject = filled(q.Subject)
-	if err := q.supported(); err != nil {
+	q, err := q.tidy()
+	if err != nil {
 		return Stored{}, err
 	}
 	if err := writable(q.Subject); err != nil {
@@ -195,6 +193,9 @@ func (r *Registry) settled(ctx context.Context, q Registration, v *view, thoroug
 			return nil, attempt{}, firstOf(try.err, err)
 		}
 	}
+	if v.merges() {
+		return nil, try, nil // what is asked for is known only when it is merged
+	}
 	var err error
 	latestOnly := q.Version == schemas.Latest
 	found := r.findIdentity(q.Subject, f.identity(q.Metadata, q.RuleSet), LiveOnly, latestOnly)
@@ -257,10 +258,10 @@ func (r *Registry) register(ctx context.Context, q Registration, told *Stored, s
 	} else if try.err != nil {
 		return nil, try.err
 	}
-	metadata, rules := v.attached(q, next)
+	merged, metadata, rules := v.attached(q, next)
 	f := try.form
-	if q.Version == 0 && (metadata != q.Metadata || rules != q.RuleSet || strings.TrimSpace(q.Source.Text) == "") {
-		found, err := r.find(ctx, q.Subject, f, metadata, rules, LiveOnly, false)
+	if q.Version == 0 && (merged != q.Metadata || rules != q.RuleSet || v.merges() || strings.TrimSpace(q.Source.Text) == "") {
+		found, err := r.find(ctx, q.Subject, f, merged, rules, LiveOnly, false)
 		if err != nil {
 			return nil, err
 		}
@@ -270,7 +271,7 @@ func (r *Registry) register(ctx context.Context, q Registration, told *Stored, s
 		}
 	}
 	if !q.Force {
-		report, err := r.compare(ctx, q.Subject, f.schema, v.config)
+		report, err := r.compare(ctx, q.Subject, f.schema, v.config, metadata)
 		if err != nil {
 			return nil, err
 		}
@@ -310,21 +311,37 @@ func (r *Registry) again(ctx context.Context, q Registration, v *view) (attempt,
 	return attempt{form: f}, err
 }
 
+// merges tells whether the config in force adds something to what a request
+// attaches.
+func (v *view) merges() bool {
+	c := v.config
+	return c.DefaultMetadata != nil || c.OverrideMetadata != nil || c.DefaultRuleSet != nil || c.OverrideRuleSet != nil
+}
+
 // attached are the metadata and rules that the version next gets: what the
-// request leaves out comes from the latest, and the managed property holds the
-// number where numbers were asked for.
+// request leaves out comes from the latest, the config's defaults go under it
+// and its overrides over it, and the managed property holds the number where
+// numbers were asked for. merged is the metadata by which the same version is
+// looked for: without the managed property, if only the latest brought it.
 //
 // Source: REST contract 5.7.
-func (v *view) attached(q Registration, next schemas.Version) (*schemas.Metadata, *schemas.RuleSet) {
-	metadata, rules := q.Metadata, q.RuleSet
+func (v *view) attached(q Registration, next schemas.Version) (merged, metadata *schemas.Metadata, rules *schemas.RuleSet) {
+	metadata, rules = q.Metadata, q.RuleSet
+	inherited := metadata == nil
 	if v.latest != nil {
 		metadata, rules = orElse(metadata, v.latest.Metadata), orElse(rules, v.latest.RuleSet)
 	}
-	_, _, managed := withoutVersion(metadata)
+	metadata = mergeMetadata(mergeMetadata(v.config.DefaultMetadata, metadata), v.config.OverrideMetadata)
+	rules = mergeRules(mergeRules(v.config.DefaultRuleSet, rules), v.config.OverrideRuleSet)
+	rest, _, managed := withoutVersion(metadata)
+	merged = metadata
+	if managed && inherited {
+		merged = rest
+	}
 	if managed || q.Version != 0 {
 		metadata = withVersion(metadata, next)
 	}
-	return metadata, rules
+	return merged, metadata, rules
 }
 
 // store decides the event of a new version (steps 10 to 13).
@@ -391,8 +408,8 @@ func (r *Registry) replaced(name schemas.Subject, next schemas.Version, want *id
 // CodeVersionUnknown for v.
 // Source: REST contract 4.3.
 func (r *Registry) Check(ctx context.Context, q Registration, v *schemas.Version) (compat.Report, error) {
-	q.Subject = filled(q.Subject)
-	if err := q.supported(); err != nil {
+	q, err := q.tidy()
+	if err != nil {
 		return compat.Report{}, err
 	}
 	if v != nil && (*v == 0 || *v < schemas.Latest) {
@@ -409,8 +426,9 @@ func (r *Registry) Check(ctx context.Context, q Registration, v *schemas.Version
 	if try.err != nil {
 		return compat.Report{}, try.err
 	}
+	_, metadata, _ := now.attached(q, now.high+1)
 	if v == nil {
-		return r.compare(ctx, q.Subject, try.form.schema, now.config)
+		return r.compare(ctx, q.Subject, try.form.schema, now.config, metadata)
 	}
 	old, err := answer(ctx, r, func(s *State) (Stored, error) {
 		u := s.subject(q.Subject)
@@ -427,7 +445,7 @@ func (r *Registry) Check(ctx context.Context, q Registration, v *schemas.Version
 		return compat.Report{}, err
 	}
 	var history []Stored
-	if err == nil {
+	if err == nil && now.config.compares(metadata, old.Metadata) {
 		history = []Stored{old}
 	}
 	return r.compareWith(ctx, q.Subject, try.form.schema, now.config, history)

@@ -138,12 +138,25 @@ func TestRegister(t *testing.T) {
 			register s "A x" id=1 version=1 => id 1 v1
 			register s "A x" id=2 => 42205
 		`},
-		{"metadata is not ignored", `
-			register s "A x" metadata=owner => 42210
-			lookup s "A x" metadata=owner => 42210
-			check s "A x" metadata=owner => 42210
-			register s "A x" metadata => id 1 v1 new
+		{"metadata is part of the schema", `
+			register s "A x" metadata=owner => id 1 v1 new
+			lookup s "A x" metadata=owner => id 1 v1
+			lookup s "A x" => id 1 v1
+			lookup s "A x" metadata= => 40403
+			check s "A x" metadata=other => compatible
 			register s "A x" => id 1 v1
+			register s "A x y?" => id 2 v2 new
+			lookup s "A x y?" metadata=owner => id 2 v2
+			register s "A x y?" metadata= => id 3 v3 new
+			register s "A x z?" => id 4 v4 new
+			lookup s "A x z?" metadata= => id 4 v4
+			register t "A x" metadata=owner => id 1 v1 new
+			register t "A x" metadata= => id 5 v2 new
+		`},
+		{"inherited metadata with a number is still found", `
+			register s "A x" metadata=owner version=1 => id 1 v1 new
+			register s "A x" => id 1 v1
+			register s "A x" metadata=owner => id 1 v1
 		`},
 		{"subjects that are not valid", `
 			register __GLOBAL "A x" => 42208

@@ -273,7 +273,7 @@ func (c *command) runList(ctx context.Context, r *registry.Registry) (string, er
 		list, err := r.Subjects(ctx, prefix, c.deletedChoice(), c.page())
 		return fmt.Sprint(list), err
 	}
-	list, err := r.List(ctx, prefix, c.deletedChoice(), c.has("latestOnly"), c.page())
+	list, err := r.List(ctx, prefix, c.deletedChoice(), c.has("latestOnly"), c.named["rule"], c.page())
 	return places(list), err
 }
 

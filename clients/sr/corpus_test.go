@@ -147,10 +147,14 @@ func schemasCall(p []string, q url.Values, at func(int) string) (func(*sr.Client
 	switch at(1) + "/" + at(3) {
 	case "/":
 		return func(c *sr.Client) (any, error) {
-			list, err := c.List(ctx, sr.ListOptions{Prefix: q.Get("subjectPrefix"), Deleted: flag(q, "deleted"), LatestOnly: flag(q, "latestOnly"), Page: page(q)})
+			list, err := c.List(ctx, sr.ListOptions{Prefix: q.Get("subjectPrefix"), Deleted: flag(q, "deleted"), LatestOnly: flag(q, "latestOnly"), RuleType: q.Get("ruleType"), Aliases: flag(q, "aliases"), Page: page(q)})
 			out := []any{}
 			for _, f := range list {
-				out = append(out, view(f.Found, true))
+				one := view(f.Found, true)
+				if len(f.Aliases) > 0 {
+					one["aliases"] = texts(f.Aliases)
+				}
+				out = append(out, one)
 			}
 			return out, err
 		}, ""
@@ -161,7 +165,10 @@ func schemasCall(p []string, q url.Values, at func(int) string) (func(*sr.Client
 		}, ""
 	case "ids/":
 		if flag(q, "fetchMaxId") {
-			return func(c *sr.Client) (any, error) { return c.MaxID(ctx, id) }, ""
+			return func(c *sr.Client) (any, error) {
+				high, err := c.MaxID(ctx, id) // the rest of the answer is Schema's
+				return only{"maxId": float64(high.Number)}, err
+			}, ""
 		}
 		return func(c *sr.Client) (any, error) {
 			f, err := c.Schema(ctx, id, o)
@@ -190,7 +197,12 @@ func schemasCall(p []string, q url.Values, at func(int) string) (func(*sr.Client
 		}
 		return func(c *sr.Client) (any, error) {
 			if at(3) == "ids" {
-				return c.IDsOf(ctx, g)
+				list, err := c.IDsOf(ctx, g)
+				out := []any{}
+				for _, id := range list {
+					out = append(out, map[string]any{"context": string(id.Context), "id": float64(id.Number)})
+				}
+				return out, err
 			}
 			f, err := c.ByGUID(ctx, g)
 			return view(f, false), err
@@ -326,7 +338,7 @@ func configCall(s step, scope string, q url.Values) func(*sr.Client) (any, error
 			got, err = c.SetConfig(ctx, subject, change, clear...)
 		}
 		out := map[string]any{}
-		for name, value := range map[string]any{key: got.Level, "alias": got.Alias, "compatibilityPolicy": got.Policy, "verdictPolicy": got.VerdictPolicy} {
+		for name, value := range map[string]any{key: got.Level, "alias": got.Alias, "aliasForDeks": got.AliasForDEKs, "compatibilityGroup": got.Group, "compatibilityPolicy": got.Policy, "verdictPolicy": got.VerdictPolicy} {
 			if value != "" {
 				out[name] = value
 			}
@@ -337,6 +349,16 @@ func configCall(s step, scope string, q url.Values) func(*sr.Client) (any, error
 		for name, value := range map[string]*bool{"normalize": got.Normalize, "validateFields": got.ValidateFields, "validateNewSchemas": got.ValidateNewSchemas, "validateRules": got.ValidateRules} {
 			if value != nil {
 				out[name] = *value
+			}
+		}
+		for name, value := range map[string]*schemas.Metadata{"defaultMetadata": got.DefaultMetadata, "overrideMetadata": got.OverrideMetadata} {
+			if value != nil {
+				out[name] = wire(sr.MetadataBody(value))
+			}
+		}
+		for name, value := range map[string]*schemas.RuleSet{"defaultRuleSet": got.DefaultRuleSet, "overrideRuleSet": got.OverrideRuleSet} {
+			if value != nil {
+				out[name] = wire(sr.RuleSetBody(value))
 			}
 		}
 		return out, err
@@ -358,6 +380,12 @@ func changeOf(body []byte) (change sr.Config, clear []string) {
 			change.Level = text
 		case "alias":
 			change.Alias = text
+		case "aliasForDeks":
+			change.AliasForDEKs = text
+		case "defaultMetadata":
+			change.DefaultMetadata = metadataOf(value)
+		case "overrideMetadata":
+			change.OverrideMetadata = metadataOf(value)
 		case "compatibilityPolicy":
 			change.Policy = text
 		case "compatibilityGroup":
@@ -375,6 +403,17 @@ func changeOf(body []byte) (change sr.Config, clear []string) {
 		}
 	}
 	return change, clear
+}
+
+// metadataOf reads properties, which is all that the corpus sets.
+func metadataOf(v any) *schemas.Metadata {
+	out := &schemas.Metadata{Properties: map[string]string{}}
+	members, _ := v.(map[string]any)
+	properties, _ := members["properties"].(map[string]any)
+	for name, value := range properties {
+		out.Properties[name], _ = value.(string)
+	}
+	return out
 }
 
 func modeCall(s step, scope string, q url.Values) func(*sr.Client) (any, error) {

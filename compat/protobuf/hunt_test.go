@@ -1,6 +1,7 @@
 package protobuf_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -15,9 +16,8 @@ import (
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
-
-	"github.com/bufbuild/protocompile/protoutil"
 
 	"github.com/cartorio-registry/cartorio/compat"
 	checker "github.com/cartorio-registry/cartorio/compat/protobuf"
@@ -226,7 +226,19 @@ func newJudge(t *testing.T, text string) (*judge, error) {
 		return nil, err
 	}
 	schema := s.(*protobuf.Schema)
-	fd, err := protodesc.NewFile(protoutil.ProtoFromFileDescriptor(schema.Descriptor()), nil)
+	text, err = schema.Serialized()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, err
+	}
+	file := &descriptorpb.FileDescriptorProto{}
+	if err := proto.Unmarshal(raw, file); err != nil {
+		return nil, err
+	}
+	fd, err := protodesc.NewFile(file, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -148,6 +148,9 @@ func newModel(s *protobuf.Schema) *model {
 	for _, fd := range m.files {
 		if fd != m.desc && s.Bundled(fd.Path()) == nil {
 			m.see(fd.Messages(), fd.Enums())
+			for _, x := range extensionsOf(fd) {
+				m.message(x.ContainingMessage())
+			}
 		}
 	}
 	m.extend(m.desc.Extensions(), m.desc.Messages())

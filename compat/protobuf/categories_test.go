@@ -1,0 +1,65 @@
+package protobuf_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	checker "github.com/cartorio-registry/cartorio/compat/protobuf"
+)
+
+// TestOutsideCategories compares with what buf itself said of outside pairs and
+// prints the table of agreement.
+func TestOutsideCategories(t *testing.T) {
+	root := os.Getenv("CARTORIO_CONFORMANCE")
+	if root == "" {
+		t.Skip("NOT RUN: set CARTORIO_CONFORMANCE to the folder of the conformance kit")
+	}
+	raw, err := os.ReadFile(filepath.Join(root, "protobuf/handed.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		ID, Old, New                 string
+		OldReferences, NewReferences []reference
+		BufBreaking                  map[string]bool
+	}
+	if err := json.Unmarshal(raw, &cases); err != nil {
+		t.Fatal(err)
+	}
+	agree, differ, ran := map[string]int{}, map[string]int{}, 0
+	for _, c := range cases {
+		old, next := parse(t, c.Old, c.OldReferences), parse(t, c.New, c.NewReferences)
+		for _, category := range checker.CategoryNames() {
+			want, ok := c.BufBreaking[category]
+			if !ok {
+				continue
+			}
+			ran++
+			list, err := checker.Categories(old, next, category)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := len(list) > 0; got == want {
+				agree[category]++
+				continue
+			}
+			differ[category]++
+			var told []string
+			for _, d := range list {
+				told = append(told, d.Type+" "+d.Path)
+			}
+			slices.Sort(told)
+			t.Errorf("%s %s: buf says %t, we say %s", c.ID, category, want, strings.Join(told, ", "))
+		}
+	}
+	for _, category := range checker.CategoryNames() {
+		t.Logf("%-9s %d agree, %d differ", category, agree[category], differ[category])
+	}
+	if ran == 0 {
+		t.Fatal("no case ran")
+	}
+}

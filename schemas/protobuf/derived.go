@@ -3,9 +3,11 @@ package protobuf
 import (
 	"strings"
 
+	"github.com/bufbuild/protocompile/protoutil"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -23,6 +25,24 @@ func (s *Schema) Derived(make func() any) any {
 //
 // Source: protobuf compatibility, B.5.
 func ChecksUTF8(fd protoreflect.FieldDescriptor) bool { return mustBeUTF8(fd) }
+
+var jsonFeature = (&descriptorpb.FeatureSet{}).ProtoReflect().Descriptor().Fields().ByName("json_format")
+
+// AllowsJSON tells whether compilers promise that a message's or enum's JSON
+// mapping works.
+//
+// Source: protobuf compatibility, B.6.
+func AllowsJSON(d protoreflect.Descriptor) bool {
+	switch d.ParentFile().Syntax() {
+	case protoreflect.Proto2:
+		return false
+	case protoreflect.Proto3:
+		return true
+	default: // editions
+	}
+	v, err := protoutil.ResolveFeature(d, jsonFeature)
+	return err != nil || v.Enum() == protoreflect.EnumNumber(descriptorpb.FeatureSet_ALLOW)
+}
 
 // ReadsJSON judges whether s reads what writer writes of a payload in
 // Protobuf's JSON mapping, as [Schema.Reads] does for the bytes, and answers

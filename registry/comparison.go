@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"slices"
 
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -31,14 +30,10 @@ func (r *Registry) compare(ctx context.Context, name schemas.Subject, next schem
 	return r.compareWith(ctx, name, next, c, history)
 }
 
-// parsedAtOnce bounds how many versions of a long history are held parsed: a
-// history that fails early is not read to its end.
-const parsedAtOnce = 16
-
 // compareWith compares next with a history, newest first. A version that cannot
 // be parsed is not checked, and so not compatible. The report tells all of the
-// last versions that were compared, and of those before no more than that they
-// passed.
+// last version that was compared, and of those before no more than that they
+// passed: a pair that has passed before is not even read.
 func (r *Registry) compareWith(ctx context.Context, name schemas.Subject, next schemas.Schema, c Config, history []Stored) (compat.Report, error) {
 	q := compat.Question{
 		Checkers: r.checkers, Subject: name.String(), Level: *c.Level, Next: next, Budget: r.budget,
@@ -54,22 +49,29 @@ func (r *Registry) compareWith(ctx context.Context, name schemas.Subject, next s
 		history = nil
 	}
 	report := compat.Check(q)
-	for part := range slices.Chunk(history, parsedAtOnce) {
+	about := askedOf(q)
+	for _, old := range history {
 		if err := ctx.Err(); err != nil {
 			return compat.Report{}, err
 		}
-		q.History = q.History[:0]
-		for _, old := range part {
-			one := compat.Old{Label: old.Version.String(), Version: old.Version}
-			if f, err := r.form(ctx, old.Source, reading{mode: schemas.Stored, in: old.Subject.Context}); err == nil {
-				one.Schema = f.schema
-			}
-			q.History = append(q.History, one)
+		pair := about.pair(old)
+		if risks, ok := r.passes.risks(pair); ok {
+			report.Compared = append(report.Compared, passed(old.Version))
+			report.Risks += risks
+			continue
 		}
-		for i, c := range report.Compared { // what has passed long ago need not be held in full
-			report.Compared[i] = compat.Comparison{Old: compat.Old{Label: c.Old.Label, Version: c.Old.Version}, Verdict: c.Verdict}
+		one := compat.Old{Label: old.Version.String(), Version: old.Version}
+		if f, err := r.form(ctx, old.Source, reading{mode: schemas.Stored, in: old.Subject.Context}); err == nil {
+			one.Schema = f.schema
+		}
+		q.History = []compat.Old{one}
+		if n := len(report.Compared); n > 0 { // what has passed need not be held in full
+			report.Compared[n-1] = passed(report.Compared[n-1].Old.Version)
 		}
 		more := r.check(q)
+		if more.Compatible {
+			r.passes.keep(pair, more.Risks)
+		}
 		more.Compared = append(report.Compared, more.Compared...)
 		more.Risks += report.Risks
 		if report = more; !report.Compatible {

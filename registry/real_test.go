@@ -2,11 +2,9 @@ package registry_test
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/compat/checkers"
 	"github.com/cartorio-registry/cartorio/registry"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -86,67 +84,6 @@ func TestRealFormats(t *testing.T) {
 	if err != nil || got.ID.Number != 7 {
 		t.Errorf("the GUID of two types is id %d, %v", got.ID.Number, err)
 	}
-}
-
-const transitive = 100
-
-// BenchmarkTransitive checks a schema of 100 fields against 100 versions, hot
-// and with no parsed form kept.
-func BenchmarkTransitive(b *testing.B) {
-	for _, kind := range []schemas.Type{schemas.Avro, schemas.JSON, schemas.Protobuf} {
-		for _, cache := range []int{0, -1} {
-			b.Run(fmt.Sprintf("%s/cache=%v", kind, cache == 0), func(b *testing.B) {
-				r := open(b, func(o *registry.Options) {
-					o.Formats, o.Checkers, o.Cache = formats.All, checkers.All(), cache
-				})
-				scope := schemas.ParseSubject("s")
-				level := compat.None
-				set := func() {
-					if _, err := r.SetConfig(b.Context(), scope, registry.ConfigChange{Set: registry.Config{Level: &level}}); err != nil {
-						b.Fatal(err)
-					}
-				}
-				set()
-				q := registry.Registration{Subject: scope}
-				for n := range transitive {
-					q.Source = hundredFields(kind, n)
-					if _, err := r.Register(b.Context(), q); err != nil {
-						b.Fatal(err)
-					}
-				}
-				level = compat.BackwardTransitive
-				set()
-				q.Source = hundredFields(kind, transitive)
-				for b.Loop() {
-					report, err := r.Check(b.Context(), q, nil)
-					if err != nil || !report.Compatible {
-						b.Fatalf("%v %v", report.Messages, err)
-					}
-				}
-			})
-		}
-	}
-}
-
-// hundredFields is a schema with 100 fields that any other n can follow.
-func hundredFields(kind schemas.Type, n int) schemas.Source {
-	var fields []string
-	for i := range 100 {
-		switch kind {
-		case schemas.Avro:
-			fields = append(fields, fmt.Sprintf(`{"name":"field_%d","type":["null","string"],"doc":"of %d","default":null}`, i, n))
-		case schemas.JSON:
-			fields = append(fields, fmt.Sprintf(`"field_%d":{"type":"string","description":"of %d"}`, i, n))
-		default:
-			fields = append(fields, fmt.Sprintf("  string field_%d = %d;", i, i+1))
-		}
-	}
-	text := map[schemas.Type]string{
-		schemas.Avro:     `{"type":"record","name":"R","fields":[` + strings.Join(fields, ",") + `]}`,
-		schemas.JSON:     `{"type":"object","properties":{` + strings.Join(fields, ",") + `}}`,
-		schemas.Protobuf: "syntax = \"proto3\";\nmessage R {\n" + strings.Join(fields, "\n") + fmt.Sprintf("\n  string last = %d;\n}\n", 101+n),
-	}[kind]
-	return schemas.Source{Type: kind, Text: text}
 }
 
 func BenchmarkRealRegisterKnown(b *testing.B) {

@@ -29,7 +29,7 @@ type Options struct {
 	Checkers []compat.Checker
 	Limits   schemas.Limits
 	Budget   compat.Budget    // of one comparison; zero is the default
-	Cache    int              // bytes of parsed forms, 64 MiB; negative keeps none
+	Cache    int              // bytes of parsed forms, 64 MiB, and an eighth of it for what passed; negative keeps none
 	Snapshot int              // events between two snapshots, 10,000; negative takes none
 	Now      func() time.Time // time.Now
 	Log      *slog.Logger     // what nobody is there to be told; nil discards it
@@ -51,6 +51,7 @@ type Registry struct {
 	now      func() time.Time
 	log      *slog.Logger
 	forms    *forms
+	passes   *passes
 	turns    turns
 	working  chan struct{} // one token for each text that is read or pair that is compared
 
@@ -93,6 +94,7 @@ func Open(ctx context.Context, j Journal, o Options) (*Registry, error) {
 		r.log = slog.New(slog.DiscardHandler)
 	}
 	r.forms = newForms(orDefault(o.Cache, defaultCache))
+	r.passes = newPasses(orDefault(o.Cache, defaultCache) / 8)
 	r.every = orDefault(o.Snapshot, defaultSnapshot)
 	if err := r.open(ctx); err != nil {
 		end()

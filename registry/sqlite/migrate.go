@@ -18,6 +18,8 @@ var migrations embed.FS
 // migration is the file's user_version.
 const application = 0x43617274
 
+var errForeign = errors.New("the file holds the database of another program: choose another path")
+
 // migrate brings a file to the newest form. Each migration is one transaction
 // with its number.
 func migrate(ctx context.Context, db *sql.DB) error {
@@ -82,7 +84,7 @@ func form(ctx context.Context, db *sql.DB) (int, error) {
 		return 0, err
 	}
 	if tables > 0 && id != application || tables == 0 && (id != 0 && id != application) {
-		return 0, errors.New("the file holds the database of another program: choose another path")
+		return 0, errForeign
 	}
 	if tables == 0 {
 		return 0, nil

@@ -7,13 +7,17 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -69,7 +73,7 @@ func (j *Journal) open(ctx context.Context) (err error) {
 			return err
 		}
 		if j.lock, err = own(j.path); err != nil {
-			return err
+			return inFolder(j.path, err)
 		}
 		path, err := filepath.Abs(j.path)
 		if err != nil {
@@ -119,18 +123,48 @@ func check(path string) error {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	head := make([]byte, len(magic))
-	n, err := f.Read(head)
+	head := make([]byte, headSize)
+	n, err := io.ReadFull(f, head)
 	switch {
-	case n == 0 && err != nil:
+	case errors.Is(err, io.EOF):
 		if info, serr := f.Stat(); serr == nil && info.Size() == 0 && !info.IsDir() {
 			return nil
 		}
 		return err
-	case string(head[:n]) != magic:
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return err
+	case string(head[:min(n, len(magic))]) != magic:
 		return errors.New("the file is no SQLite database: choose another path")
+	case n < headSize:
+		return errors.New("the database is cut off: restore it from a backup")
+	}
+	// The tables and the id of ours were written at once, so that one without the
+	// other is another program's. It is left as it is: opening it would change it.
+	tables, id := binary.BigEndian.Uint32(head[tablesAt:]), binary.BigEndian.Uint32(head[idAt:])
+	if id != application && (id != 0 || tables != 0) {
+		return errForeign
 	}
 	return nil
+}
+
+// What SQLite's file header holds: its size, and where the counter of changes to
+// the tables and the application id stand (https://sqlite.org/fileformat.html).
+const (
+	headSize = 100
+	tablesAt = 40
+	idAt     = 68
+)
+
+// inFolder says what to do about the folder of a database that cannot be locked.
+func inFolder(path string, err error) error {
+	folder := filepath.Dir(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("the folder %s does not exist: create it", folder)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("the folder %s cannot be written (%s%s, the lock, lies beside the database): allow it, or choose another path", folder, path, lockSuffix)
+	}
+	return err
 }
 
 // explain adds to SQLite's errors what to do about them.

@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -176,6 +177,34 @@ func TestFilesThatAreNotOurs(t *testing.T) {
 			}
 		}
 		return path
+	}
+	// What is refused stays as it is, and gets no company.
+	alone := func(path string) {
+		t.Helper()
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused(t, path, "another program")
+		after, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(before, after) {
+			t.Errorf("%s was changed (%v)", path, err)
+		}
+		if near, _ := filepath.Glob(path + "-*"); len(near) > 0 {
+			t.Errorf("files were left beside it: %v", near)
+		}
+	}
+	alone(made("alone.db", "CREATE TABLE t (a)"))
+	alone(made("alone-marked.db", "PRAGMA application_id = 7"))
+	refused(t, filepath.Join(dir, "none", "x.db"), "the folder "+filepath.Join(dir, "none")+" does not exist: create it")
+	if os.Geteuid() == 0 {
+		t.Log("a folder that cannot be written was not tried: root may write everywhere")
+	} else {
+		closed := filepath.Join(dir, "closed")
+		if err := os.Mkdir(closed, 0o500); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, filepath.Join(closed, "x.db"), "cannot be written", "x.db-lock")
 	}
 	refused(t, write("text.db", "a text of some length, longer than a header"), "no SQLite database", "text.db")
 	refused(t, write("short.db", "short"), "no SQLite database")

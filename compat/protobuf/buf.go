@@ -256,6 +256,12 @@ func (c *categories) bufTypes(path string, o, n *field) {
 	text := fmt.Sprintf("field %s changed its type from %s to %s", o.name, typeText(o), typeText(n))
 	add := func(rule string) { c.add(rule, path, o.place, n.place, "%s", text) }
 	if o.card == mapped && n.card == mapped {
+		if o.message.desc.Name() != n.message.desc.Name() {
+			// The entry is named after the field, which buf takes for another type.
+			add("FIELD_SAME_TYPE")
+			add("FIELD_WIRE_COMPATIBLE_TYPE")
+			add("FIELD_WIRE_JSON_COMPATIBLE_TYPE")
+		}
 		for _, number := range []protoreflect.FieldNumber{1, 2} {
 			if a, b := o.message.withNumber(number), n.message.withNumber(number); a != nil && b != nil {
 				c.bufTypes(path, a, b)

@@ -107,7 +107,7 @@ func (m *module) file(path string) protoreflect.FileDescriptor {
 	return nil
 }
 
-// hasPackage tells whether some file has the package.
+// inPackage tells whether find holds for some file of the package.
 func (m *module) inPackage(name protoreflect.FullName, find func(protoreflect.FileDescriptor) bool) bool {
 	return slices.ContainsFunc(m.files, func(fd protoreflect.FileDescriptor) bool { return fd.Package() == name && find(fd) })
 }
@@ -174,7 +174,7 @@ func (c *categories) declared(o protoreflect.FileDescriptor, path string) {
 					other = moved
 				}
 			}
-			if other == nil && packaged {
+			if other == nil && c.next.inPackage(o.Package(), func(fd protoreflect.FileDescriptor) bool { return fd.Messages().Len() > 0 }) {
 				c.add("PACKAGE_MESSAGE_NO_DELETE", string(m.FullName()), here.place, schemas.Place{}, "message %s was deleted from its package", m.FullName())
 			}
 			if other != nil && c.letter == "P" {
@@ -201,7 +201,8 @@ func (c *categories) declared(o protoreflect.FileDescriptor, path string) {
 					other = moved
 				}
 			}
-			if other == nil && packaged {
+			// buf compares the enums of packages that have one left.
+			if other == nil && c.next.inPackage(o.Package(), func(fd protoreflect.FileDescriptor) bool { _, list := flat(fd); return len(list) > 0 }) {
 				c.add("PACKAGE_ENUM_NO_DELETE", string(e.FullName()), here.place, schemas.Place{}, "enum %s was deleted from its package", e.FullName())
 			}
 			if other != nil && c.letter == "P" {
@@ -271,16 +272,17 @@ func (c *categories) extensions(o, n protoreflect.FileDescriptor, packaged bool)
 				other = extensionNamed(fd, name)
 			}
 		}
-		switch {
-		case other == nil && packaged:
+		if other == nil && packaged {
 			c.add("PACKAGE_EXTENSION_NO_DELETE", string(x.FullName()), schemas.Place{}, schemas.Place{}, "extension %s was deleted from its package", x.FullName())
-		case other == nil:
-		case other.ContainingMessage().FullName() == x.ContainingMessage().FullName() && other.Number() == x.Number():
-			before, after := c.old.model.message(x.ContainingMessage()), c.next.model.message(other.ContainingMessage())
-			f, g := before.withNumber(x.Number()), after.withNumber(other.Number())
-			if f != nil && g != nil {
-				c.field(before, after, f, g)
-			}
+		}
+		// As fields they are known by number.
+		before, after := c.old.model.message(x.ContainingMessage()), c.next.model.byName[string(x.ContainingMessage().FullName())]
+		if after == nil {
+			continue
+		}
+		f, g := before.withNumber(x.Number()), after.withNumber(x.Number())
+		if f != nil && g != nil && g.desc.IsExtension() {
+			c.field(before, after, f, g)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func TestOutsideCategories(t *testing.T) {
 	if err := json.Unmarshal(raw, &cases); err != nil {
 		t.Fatal(err)
 	}
-	agree, differ, ran := map[string]int{}, map[string]int{}, 0
+	agree, explained, differ, ran := map[string]int{}, map[string]int{}, map[string]int{}, 0
 	for _, c := range cases {
 		old, next := parse(t, c.Old, c.OldReferences), parse(t, c.New, c.NewReferences)
 		for _, category := range checker.CategoryNames() {
@@ -43,7 +43,16 @@ func TestOutsideCategories(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := len(list) > 0; got == want {
+			got := len(list) > 0
+			if reason := unlikeBuf[c.ID+"/"+category]; reason != "" {
+				if got == want {
+					t.Errorf("%s %s agrees, and the ledger says: %s", c.ID, category, reason)
+				}
+				t.Logf("%s %s: buf says %t: %s", c.ID, category, want, reason)
+				explained[category]++
+				continue
+			}
+			if got == want {
 				agree[category]++
 				continue
 			}
@@ -57,9 +66,15 @@ func TestOutsideCategories(t *testing.T) {
 		}
 	}
 	for _, category := range checker.CategoryNames() {
-		t.Logf("%-9s %d agree, %d differ", category, agree[category], differ[category])
+		t.Logf("%-9s %d agree, %d differ as the ledger says, %d differ", category, agree[category], explained[category], differ[category])
 	}
 	if ran == 0 {
 		t.Fatal("no case ran")
 	}
+}
+
+// unlikeBuf lists where the answer differs from buf's, and why that stands.
+var unlikeBuf = map[string]string{
+	"own-ed-proto2-to-2023/WIRE":      "buf takes a field required by the feature LEGACY_REQUIRED for one that is no longer required",
+	"own-ed-proto2-to-2023/WIRE_JSON": "buf takes a field required by the feature LEGACY_REQUIRED for one that is no longer required",
 }

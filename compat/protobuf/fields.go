@@ -296,6 +296,9 @@ var special = map[string]string{
 
 func (d *differ) required(v *visit, a aligned) {
 	o, n := a.o, a.n
+	if v.o.isEntry && v.n.isEntry {
+		return // what the value requires is told there
+	}
 	if (o.card == required) == (n.card == required) {
 		if o.card == required && (a.moved || a.renamed() || o.key != n.key) {
 			return // what is lost refuses the message; the witness of the name shows it

@@ -385,9 +385,6 @@ func sameField(wf protoreflect.FieldDescriptor, v protoreflect.Value, rf protore
 	case wf.IsMap() || rf.IsMap():
 		return "" // entries of maps and lists: the reading tests compare these
 	case rf.IsList():
-		if got.List().Len() == 0 && !wf.HasPresence() && v.Interface() == wf.Default().Interface() {
-			return ""
-		}
 		if got.List().Len() != 1 {
 			return fmt.Sprintf("%s has %d elements instead of one", wf.FullName(), got.List().Len())
 		}

@@ -208,6 +208,13 @@ func (m *model) see(messages protoreflect.MessageDescriptors, enums protoreflect
 
 // end finds the messages that no payload of finite size can hold.
 func (m *model) end() {
+	for _, one := range m.byName {
+		// An entry without a value holds an empty message, so that a value which
+		// requires something is required itself.
+		if v := one.withNumber(2); one.isEntry && v != nil && v.message != nil && slices.ContainsFunc(v.message.fields, func(f *field) bool { return f.card == required }) {
+			v.card = required
+		}
+	}
 	needs := map[*message][]*message{} // what is held to what it holds up
 	left := map[*message]int{}
 	var done []*message

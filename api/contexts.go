@@ -2,11 +2,6 @@ package api
 
 import "net/http"
 
-// Contexts other than the default one come with a later stage. Until then they
-// are what any unknown context is: a read finds nothing there (404 with the
-// code of what was looked for, or an empty list), and a write is refused with
-// 42208. Nothing meant for another context ever lands in the default one.
-
 // listContexts answers GET /contexts.
 func listContexts(x *exchange) error {
 	page, err := x.page(0)

@@ -93,53 +93,6 @@ func TestC80Lists(t *testing.T) {
 	c.want(c.do("GET", "/subjects/s-0000/versions?deletedAsNegative=true&offset=1", nil), 200, `[2,-3]`)
 }
 
-// C70, C72: the contexts of this stage: the default one, and nobody's.
-func TestC70Contexts(t *testing.T) {
-	t.Parallel()
-	c := newClient(t, api.Options{})
-	c.want(c.do("GET", "/contexts", nil), 200, `["."]`)
-	c.want(c.do("GET", "/contexts/.c/contexts", nil), 200, `["."]`)
-	c.want(c.do("GET", "/contexts?contextPrefix=.x", nil), 200, `[]`)
-	c.want(c.do("GET", "/contexts?offset=1", nil), 200, `[]`)
-	c.register("s", schema(`"string"`))
-	for _, path := range []string{"/contexts/.c/schemas/types", "/contexts/.c/v1/metadata/id", "/contexts/.c/schemas/guids/095d71cf-1255-6b9d-5e33-0ad575b3df5d"} {
-		c.want(c.do("GET", path, nil), 200, nil) // the context says nothing here
-	}
-	// Reads of a context that does not exist find nothing.
-	for _, path := range []string{"/contexts/.c/subjects/s/versions", "/contexts/c/subjects/s/versions/1", "/contexts/:.c:/subjects/s/versions/latest", "/subjects/:.c:s/versions"} {
-		c.fails(c.do("GET", path, nil), 40401, ":.c:s")
-	}
-	c.fails(c.do("GET", "/contexts/.c/schemas/ids/1", nil), 40403)
-	c.fails(c.do("GET", "/schemas/ids/1?subject=:.c:", nil), 40403)
-	c.fails(c.do("GET", "/contexts/.c/config/s", nil), 40408, ":.c:s")
-	c.fails(c.do("GET", "/contexts/.c/mode/s", nil), 40409, ":.c:s")
-	// A subject that is qualified already is left alone.
-	c.want(c.do("GET", "/contexts/.c/subjects/:.:s/versions", nil), 200, `[1]`)
-	// Writes to it are refused, never put elsewhere.
-	for _, asked := range []struct {
-		method, path string
-		body         any
-	}{
-		{"POST", "/contexts/.c/subjects/t/versions", schema(`"int"`)},
-		{"POST", "/subjects/:.c:t/versions", schema(`"int"`)},
-		{"PUT", "/contexts/.c/config/t", `{"compatibility":"FULL"}`},
-		{"PUT", "/contexts/.c/config", `{"compatibility":"FULL"}`},
-		{"PUT", "/config/:.c:", `{"compatibility":"FULL"}`},
-		{"PUT", "/contexts/.c/mode/t", `{"mode":"READONLY"}`},
-		{"PUT", "/contexts/.c/mode", `{"mode":"READONLY"}`},
-	} {
-		c.fails(c.do(asked.method, asked.path, asked.body), 42208, ".c")
-	}
-	c.want(c.do("GET", "/subjects", nil), 200, `["s"]`)
-	c.want(c.do("GET", "/config", nil), 200, `{"compatibilityLevel":"BACKWARD"}`)
-	for _, path := range []string{"/contexts/.", "/contexts/:.:"} {
-		c.fails(c.do("DELETE", path, nil), 42211, ".")
-	}
-	if a := c.do("DELETE", "/contexts/nobody", nil); a.status != http.StatusNoContent {
-		t.Errorf("an unknown context: want 204, got %s", a)
-	}
-}
-
 // Decision 41: what a later stage brings is refused by name; null and empty
 // pass.
 func TestLater(t *testing.T) {

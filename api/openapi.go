@@ -39,7 +39,7 @@ func document(basePath, version string) []byte {
 	slices.SortFunc(components.members, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	root := pairs(
 		"openapi", "3.0.3",
-		"info", pairs("title", "Cartorio schema registry", "description", "The Confluent-compatible REST contract of "+Imitated+" and Cartorio's own routes beside it. Each path of the contract also exists under /contexts/{context}/. Contexts other than the default one are not supported yet: reads find nothing in them, writes are refused with 42208.", "version", orElse(version, "unknown")),
+		"info", pairs("title", "Cartorio schema registry", "description", "The Confluent-compatible REST contract of "+Imitated+" and Cartorio's own routes beside it. Each path of the contract also exists under /contexts/{context}/.", "version", orElse(version, "unknown")),
 		"servers", []any{pairs("url", orElse(basePath, "/"))},
 		"paths", paths,
 		"components", pairs("schemas", components),

@@ -103,14 +103,14 @@ var routes = []Route{
 	{Method: "POST", Path: "/compatibility/subjects/{subject}/versions/{version}", Doc: "Compare a schema with one version.", Body: registrationShape, Answer: verdictShape, Errors: with(compared, 40402, 42202), Handle: checkVersion, Query: []Param{normalize, verbose}},
 	{Method: "POST", Path: "/compatibility/subjects/{subject}/versions", Doc: "Compare a schema with what its registration would compare it with.", Body: registrationShape, Answer: verdictShape, Errors: compared, Handle: checkAll, Query: []Param{normalize, verbose}},
 
-	{Method: "GET", Path: "/config", Doc: "Get the global config.", Answer: configShape, Handle: getConfig, Query: []Param{toGlobal}},
+	{Method: "GET", Path: "/config", Doc: "Get the global config.", Answer: configShape, Errors: []int{40408}, Handle: getConfig, Query: []Param{toGlobal}},
 	{Method: "PUT", Path: "/config", Doc: "Change the global config.", Body: configUpdateShape, Answer: configUpdateShape, Errors: []int{422, 42203, 42205, 42208, 42210}, Handle: putConfig},
 	{Method: "DELETE", Path: "/config", Doc: "Clear the global config.", Answer: oldConfigShape, Errors: []int{40401, 42205, 42208}, Handle: deleteConfig},
 	{Method: "GET", Path: "/config/{subject}", Doc: "Get the config of a subject.", Answer: configShape, Errors: []int{40408}, Handle: getConfig, Query: []Param{toGlobal}},
 	{Method: "PUT", Path: "/config/{subject}", Doc: "Change the config of a subject.", Body: configUpdateShape, Answer: configUpdateShape, Errors: []int{422, 42203, 42205, 42208, 42210}, Handle: putConfig},
 	{Method: "DELETE", Path: "/config/{subject}", Doc: "Clear the config of a subject.", Answer: oldConfigShape, Errors: []int{40401, 42205, 42208}, Handle: deleteConfig},
 
-	{Method: "GET", Path: "/mode", Doc: "Get the global mode.", Answer: modeShape, Handle: getMode, Query: []Param{toGlobal}},
+	{Method: "GET", Path: "/mode", Doc: "Get the global mode.", Answer: modeShape, Errors: []int{40409}, Handle: getMode, Query: []Param{toGlobal}},
 	{Method: "PUT", Path: "/mode", Doc: "Set the global mode.", Body: modeShape, Answer: modeShape, Errors: []int{422, 42204, 42205, 42206, 42208}, Handle: putMode, Query: []Param{{"force", "boolean", "skip the conditions of IMPORT", nil}}},
 	{Method: "DELETE", Path: "/mode", Doc: "Clear the global mode.", Answer: modeShape, Errors: []int{40401, 42205, 42208}, Handle: deleteMode, Query: []Param{{"recursive", "boolean", "also clear the modes of all subjects", nil}}},
 	{Method: "GET", Path: "/mode/{subject}", Doc: "Get the mode of a subject.", Answer: modeShape, Errors: []int{40409}, Handle: getMode, Query: []Param{toGlobal}},

@@ -39,7 +39,7 @@ func TestErrorsCarryTheirData(t *testing.T) {
 		`register s "T a?" version=9`:       {"s", "9", "2"},
 		`register s "T a?" id=9`:            {"s", "9", "READWRITE"},
 		`register fixed "T"`:                {"fixed", "'.'", "READONLY"},
-		`register :.emea:s "T"`:             {":.emea:s"},
+		`register :.__GLOBAL:s "T"`:         {":.__GLOBAL:s"},
 		`register s ""`:                     {},
 		`register nobody ""`:                {"nobody"},
 		`register s "S" type=THRIFT`:        {"THRIFT", "AVRO", "JSON", "PROTOBUF"},

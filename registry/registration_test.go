@@ -162,7 +162,6 @@ func TestRegister(t *testing.T) {
 			register __GLOBAL "A x" => 42208
 			register __EMPTY "A x" => 42208
 			register :.__GLOBAL:s "A x" => 42208
-			register :.emea:s "A x" => 42208
 			register :*:s "A x" => 42208
 			register "a` + "\u0001" + `b" "A x" => 42208
 			register "a` + "\u0085" + `b" "A x" => 42208
@@ -171,6 +170,57 @@ func TestRegister(t *testing.T) {
 			register "" "A x" => id 1 v1 new
 			register ":.:t" "A x" => id 1 v1 new
 			subjects => [ * t]
+		`},
+		{"a context has subjects and ids of its own", `
+			register s "A x" => id 1 v1 new
+			register s "A x y?" => id 2 v2 new
+			register :.emea:s "A x" => id 1 v1 new
+			register :.emea:t "B" => id 2 v1 new
+			register :.emea:t "B" => id 2 v1
+			register :.apac:u "A x y?" => id 1 v1 new
+			contexts => [. .apac .emea]
+			subjects => [:.apac:u :.emea:s :.emea:t s]
+			subjects "" => [s]
+			subjects ":.emea:" => [:.emea:s :.emea:t]
+			subjects ":*:s" => [:.emea:s s]
+			id 2 => s v2
+			id 2 :.emea: => :.emea:t v1
+			id 2 :.emea:s => 40403
+			id 2 t => :.emea:t v1
+			id 1 u => :.apac:u v1
+			id 1 nobody => s v1
+			# reads look further, writes do not
+			get u 1 => id 1 v1
+			get t latest => id 2 v1
+			lookup u "A x y?" => id 1 v1
+			lookup u "A x" => 40403
+			get s 3 => 40402
+			versions u => 40401
+			register u "C" => id 3 v1 new
+			get u 1 => id 3 v1
+			delete t => 40401
+			delete :.emea:t => [1]
+			delete :.emea:t permanent => [1]
+			delete :.emea:s => [1]
+			deleteContext .emea => 42211
+			delete :.emea:s permanent => [1]
+			contexts => [. .apac .emea]
+			deleteContext .emea => 
+			contexts => [. .apac]
+			register :.emea:s "A x" => id 3 v2 new
+			contexts => [. .apac .emea]
+		`},
+		{"references across contexts", `
+			register common "C a" => id 1 v1 new
+			register :.emea:common "D b" => id 1 v1 new
+			register :.emea:s "S" ref=C:common:1 => id 2 v1 new
+			register :.emea:t "S" ref=C:/./common:1 => id 3 v1 new
+			register s "S" ref=C:/.emea/common:-1 => id 2 v1 new
+			text s 1 => S {C :.emea:common 1}
+			referencedby :.emea:common 1 => [2 :.emea:2]
+			referencedby common 1 => [:.emea:3]
+			delete common => 42206
+			delete :.emea:common 1 => 42206
 		`},
 		{"what cannot be found is told apart", `
 			lookup s "A x" => 40401

@@ -55,8 +55,6 @@ func writable(s schemas.Subject) error {
 		return refuse("the context .__GLOBAL holds no subjects: it is the scope of config and mode for the whole registry")
 	case s.Context == schemas.AnyContext:
 		return refuse("the wildcard context is for searching only")
-	case s.Context != schemas.DefaultContext:
-		return refuse("contexts other than the default one are not supported yet: leave the context out")
 	}
 	return nil
 }

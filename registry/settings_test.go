@@ -39,12 +39,31 @@ func TestSettings(t *testing.T) {
 			config s level=FULL => {level=FULL policy=LOGICAL}
 			config s policy=CURIOUS => 42210
 		`},
+		{"a context stands between its subjects and the registry", `
+			config "" level=NONE => {level=NONE}
+			config :.__GLOBAL: normalize=true => {normalize=true}
+			configInForce :.emea:s => {level=BACKWARD normalize=true}
+			config :.emea: level=FULL => {level=FULL}
+			config :.emea:s new=false => {new=false}
+			configInForce :.emea:s => {level=FULL normalize=true new=false}
+			configInForce :.apac:s => {level=BACKWARD normalize=true}
+			configInForce s => {level=NONE normalize=true}
+			mode :.emea: READONLY => 
+			modeInForce :.emea:s => READONLY
+			modeInForce s => READWRITE
+			register :.emea:s "A" => 42205
+			config :.emea:s level=NONE => 42205
+			mode :.emea:t READWRITE => 
+			register :.emea:t "A" => id 1 v1 new
+			clearMode :.emea: recursive => READONLY
+			modeOf :.emea:t =>  false
+			register :.emea:s "B" => id 2 v1 new
+		`},
 		{"scopes that are not valid", `
-			config :.emea:s level=FULL => 42208
-			config :.emea: level=FULL => 42208
+			config ":*:s" level=FULL => 42208
+			mode ":*:" READONLY => 42208
 			config __GLOBAL level=FULL => 42208
 			config :.__GLOBAL:s level=FULL => 42208
-			mode :.emea:s READONLY => 42208
 			mode :.__GLOBAL: READONLY => 
 			modeInForce s => READONLY
 			clearMode :.__GLOBAL: => READONLY

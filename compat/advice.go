@@ -76,7 +76,7 @@ func Advise(q Question) (Report, Advice, bool) {
 	a := Advice{Subject: q.Subject, Base: labelOf(old), Head: q.Label, Passes: []Pass{}, Ways: []string{}}
 
 	ask := q
-	ask.Variant, ask.Exceptions = nil, nil
+	ask.Variant, ask.Exceptions, ask.Category = nil, nil, ""
 	verdicts := map[Pass]Verdict{}
 	for _, level := range []Level{Backward, Forward, Full} {
 		for _, policy := range policiesOf(q.Next.Source().Type) {

@@ -24,6 +24,7 @@ type Question struct {
 	Policy        Policy
 	VerdictPolicy VerdictPolicy
 	Layers        []Layer // which must hold under SOUND and BOTH; nil means the checker's own
+	Category      string  // replaces level and policies where the format has rule sets; empty for none
 	Next          schemas.Schema
 	History       []Old // newest first; a level that is not transitive looks at the first only
 	Budget        Budget
@@ -74,6 +75,7 @@ type Report struct {
 	Level         Level
 	Policy        Policy
 	VerdictPolicy VerdictPolicy
+	Category      string // that replaced level and policies; empty for none
 
 	Compatible bool
 	NotChecked bool // not compatible for lack of an answer
@@ -100,9 +102,16 @@ func (r Report) Verdict() Verdict {
 // Check answers q. Level NONE and an empty history are compatible with nothing
 // compared. It never panics: a checker that does leaves its pair not checked.
 func Check(q Question) Report {
+	categorized := q.categorized()
+	if categorized {
+		q.Level = Full
+	}
 	r := Report{Subject: q.Subject, Label: q.Label, Level: q.Level, Policy: q.Policy, VerdictPolicy: q.VerdictPolicy}
 	if q.Next != nil {
 		r.Format = q.Next.Source().Type
+	}
+	if categorized {
+		r.Category = q.Category
 	}
 	history := q.History
 	if q.Level == None {
@@ -148,6 +157,9 @@ func compare(q Question, old Old) (Comparison, []string) {
 	}
 	if !ok || checker.Reference == nil {
 		return c.notChecked(q, fmt.Errorf("no checker for %s is part of this binary", newType))
+	}
+	if q.categorized() {
+		return c.byCategory(q, checker)
 	}
 	var err error
 	if q.Level.AsksForward() {

@@ -111,6 +111,14 @@ type Checker struct {
 	// Rules lists every rule that Truth can report.
 	Rules []Rule
 
+	// Categories tells what a rule set refuses in a change from old to next, as
+	// another tool's categories do: without a direction, whatever happens to
+	// data. Nil where the format has none.
+	Categories func(old, next schemas.Schema, category string) ([]Difference, error)
+
+	// CategoryNames lists the categories, the strictest first.
+	CategoryNames []string
+
 	// Message writes a difference as the peer's object in text form. reader and
 	// writer are "new" and "old", or the reverse; rule is our id, or empty. Nil
 	// means [Message].

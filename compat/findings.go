@@ -81,7 +81,7 @@ type Compared struct {
 	Base          string       `json:"base"`
 	Head          string       `json:"head"`
 	Version       int          `json:"version,omitempty"` // of the old side, in a registry
-	Level         string       `json:"level"`
+	Level         string       `json:"level"`             // or the category that replaced it
 	Policy        string       `json:"policy"`
 	VerdictPolicy string       `json:"verdict_policy"`
 	Direction     string       `json:"direction"`
@@ -126,9 +126,13 @@ func NewDocument(tool string, reports ...Report) Document {
 	d := Document{Version: 1, Tool: tool, Verdict: Compatible, Compared: []Compared{}, Findings: []Finding{}}
 	for _, r := range reports {
 		for _, c := range r.Compared {
+			level := r.Level.String()
+			if r.Category != "" {
+				level = r.Category
+			}
 			d.Compared = append(d.Compared, Compared{
 				Subject: r.Subject, Format: r.Format, Base: labelOf(c.Old), Head: r.Label,
-				Version: max(int(c.Old.Version), 0), Level: r.Level.String(), Policy: r.Policy.String(),
+				Version: max(int(c.Old.Version), 0), Level: level, Policy: r.Policy.String(),
 				VerdictPolicy: r.VerdictPolicy.String(), Direction: directionOf(r.Level.AsksBackward(), r.Level.AsksForward()),
 				Verdict: c.Verdict, Reason: c.Reason,
 			})

@@ -24,6 +24,8 @@ var Checker = compat.Checker{
 	Reference:     Reference,
 	Truth:         truth,
 	Rules:         rules,
+	Categories:    Categories,
+	CategoryNames: CategoryNames(),
 	Layer:         compat.Wire,
 	Message:       Message,
 	SameWhenEqual: true,

@@ -152,6 +152,9 @@ func (h *history) one(ctx context.Context, e *folder.Entry) (result, error) {
 			f.Head.Label, f.Head.File = h.head.label, q.Label
 		}
 	}
+	if r.report.Category != "" {
+		return r, nil // a registry knows no rule sets to agree with
+	}
 	return r, h.agree(ctx, subject, e, &known, r.report)
 }
 

@@ -20,6 +20,7 @@ type checking struct {
 	against, root          string
 	level                  string
 	policy, verdictPolicy  string
+	category               string
 	format, output, failOn string
 	exitZero, allowEmpty   bool
 	registry, subject      string
@@ -52,11 +53,15 @@ never called compatible: it exits 2; so does a BASE that is not there or holds n
 schema, unless HEAD's history added it or --allow-empty-base says so. See
 "cartorio help exit-codes".
 
+With --category Protobuf schemas are judged by one of buf's rule sets instead of
+level and policies: it has no direction, and what happens to data is told beside.
+
 A PATTERN is a file, a folder or a glob with * and **, seen from HEAD.`,
 		Example: `  cartorio check schemas/ --against git:main
   cartorio check --against 'git:merge-base(origin/main)' --format json
   cartorio check new.avsc --against old.avsc --level FULL
-  cartorio check order.avsc --against registry:orders-value`,
+  cartorio check order.avsc --against registry:orders-value
+  cartorio check proto/ --against git:main --category WIRE_JSON`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			head := "."
@@ -73,6 +78,7 @@ A PATTERN is a file, a folder or a glob with * and **, seen from HEAD.`,
 	f.StringVar(&c.level, "level", "BACKWARD", "BACKWARD, FORWARD, FULL, each _TRANSITIVE or not, or NONE")
 	f.StringVar(&c.policy, "policy", "STRICT", "STRICT or LENIENT: LENIENT loosens JSON Schema's closed models")
 	f.StringVar(&c.verdictPolicy, "verdict-policy", "REFERENCE", "REFERENCE (what the reference registry says), SOUND (what happens to data) or BOTH")
+	f.StringVar(&c.category, "category", "", "for Protobuf, a rule set of buf instead of a level: FILE, PACKAGE, CSR, WIRE_JSON or WIRE")
 	f.StringVar(&c.format, "format", "text", "text or json")
 	f.StringVar(&c.output, "output", "", "write to `FILE` instead of stdout")
 	f.StringVar(&c.failOn, "fail-on", "breaking", "lowest severity that exits 1: breaking or risk")
@@ -86,6 +92,7 @@ A PATTERN is a file, a folder or a glob with * and **, seen from HEAD.`,
 	oneOf(cmd, "level", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE", "NONE")
 	oneOf(cmd, "policy", "STRICT", "LENIENT")
 	oneOf(cmd, "verdict-policy", "REFERENCE", "SOUND", "BOTH")
+	oneOf(cmd, "category", "FILE", "PACKAGE", "CSR", "WIRE_JSON", "WIRE")
 	oneOf(cmd, "format", "text", "json")
 	oneOf(cmd, "fail-on", "breaking", "risk")
 	return cmd
@@ -193,6 +200,9 @@ func (c checking) question() (q compat.Question, err error) {
 		return q, err
 	}
 	if q.VerdictPolicy, err = compat.ParseVerdictPolicy(c.verdictPolicy); err != nil {
+		return q, err
+	}
+	if q.Category, err = compat.ParseCategory(allCheckers(), c.category); err != nil {
 		return q, err
 	}
 	if c.format != "text" && c.format != "json" {

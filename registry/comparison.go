@@ -54,14 +54,16 @@ func (r *Registry) compareWith(ctx context.Context, name schemas.Subject, next s
 		if err := ctx.Err(); err != nil {
 			return compat.Report{}, err
 		}
-		pair := about.pair(old)
+		how := reading{mode: schemas.Stored, in: old.Subject.Context}
+		id := formID(old.Source, how)
+		pair := about.pair(id)
 		if risks, ok := r.passes.risks(pair); ok {
 			report.Compared = append(report.Compared, passed(old.Version))
 			report.Risks += risks
 			continue
 		}
 		one := compat.Old{Label: old.Version.String(), Version: old.Version}
-		if f, err := r.form(ctx, old.Source, reading{mode: schemas.Stored, in: old.Subject.Context}); err == nil {
+		if f, err := r.formOf(ctx, id, old.Source, how); err == nil {
 			one.Schema = f.schema
 		}
 		q.History = []compat.Old{one}

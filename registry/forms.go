@@ -121,7 +121,12 @@ func formID(s schemas.Source, how reading) Hash {
 // Errors: CodeSchemaInvalid, CodeSchemaTooLarge, CodeInternal when a parser
 // panics; that of ctx.
 func (r *Registry) form(ctx context.Context, s schemas.Source, how reading) (*form, error) {
-	id := formID(s, how)
+	return r.formOf(ctx, formID(s, how), s, how)
+}
+
+// formOf is form for whoever knows the form's id: to hash a long history is most
+// of what looking it up costs.
+func (r *Registry) formOf(ctx context.Context, id Hash, s schemas.Source, how reading) (*form, error) {
 	if f := r.forms.get(id); f != nil {
 		return f, nil
 	}

@@ -119,7 +119,7 @@ func hundredFields(kind schemas.Type, n int) schemas.Source {
 		}
 	}
 	text := map[schemas.Type]string{
-		schemas.Avro:     `{"type":"record","name":"R","fields":[` + strings.Join(fields, ",") + fmt.Sprintf(`,{"name":"of_%d","type":"int","default":0}]}`, n),
+		schemas.Avro:     `{"type":"record","name":"R","fields":[` + strings.Join(fields, ",") + fmt.Sprintf(`,{"name":"last","type":"int","default":%d}]}`, n),
 		schemas.JSON:     fmt.Sprintf(`{"type":"object","description":"of %d","properties":{`, n) + strings.Join(fields, ",") + `}}`,
 		schemas.Protobuf: "syntax = \"proto3\";\nmessage R {\n" + strings.Join(fields, "\n") + fmt.Sprintf("\n  string last = %d;\n}\n", 101+n),
 	}[kind]

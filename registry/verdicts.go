@@ -71,12 +71,9 @@ func askedOf(q compat.Question) asked {
 	return asked{sum}
 }
 
-// pair names a pair. Its old side is named as its parsed form is: by text, type,
-// context, and the references with the numbers that they are pinned to.
-func (a asked) pair(old Stored) Hash {
-	id := formID(old.Source, reading{mode: schemas.Stored, in: old.Subject.Context})
-	return sha256.Sum256(append(id[:], a.sum...))
-}
+// pair names a pair by its old side's form, whose id covers text, type, context,
+// and the references with the numbers that they are pinned to.
+func (a asked) pair(old Hash) Hash { return sha256.Sum256(append(old[:], a.sum...)) }
 
 // passed is a comparison of which no more is known than that it passed.
 func passed(v schemas.Version) compat.Comparison {

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -38,9 +39,10 @@ type exchange struct {
 	requestID   string
 	query       url.Values
 	parsed      bool
-	done        bool // an answer was begun
-	wrote       int  // its status
-	code        int  // its error_code, 0 for none
+	done        bool      // an answer was begun
+	wrote       int       // its status
+	code        int       // its error_code, 0 for none
+	began       time.Time // zero unless requests are logged
 }
 
 var exchanges = sync.Pool{New: func() any { return new(exchange) }}
@@ -55,6 +57,9 @@ func newInstance() string {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := exchanges.Get().(*exchange)
 	*x = exchange{ResponseWriter: w, server: s, request: r, contentType: preferred.contentType}
+	if s.log.Enabled(r.Context(), slog.LevelDebug) {
+		x.began = time.Now()
+	}
 	defer x.finish()
 	x.identify()
 	x.path = escapedPath(r)
@@ -98,6 +103,9 @@ func (x *exchange) finish() {
 	}
 	if x.server.observe != nil {
 		x.server.observe(x.route, x.wrote, x.code)
+	}
+	if !x.began.IsZero() {
+		x.server.log.Debug("request", "method", x.request.Method, "path", x.request.URL.Path, "status", x.wrote, "duration", time.Since(x.began), "request", x.requestID)
 	}
 	*x = exchange{}
 	exchanges.Put(x)

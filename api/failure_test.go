@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -163,6 +164,32 @@ func TestMessagesAreJSON(t *testing.T) {
 		message, _ := a.member(t, "message").(string)
 		if !strings.Contains(message, want) || !json.Valid([]byte(a.body)) {
 			t.Errorf("byte %02X: %s", b, a)
+		}
+	}
+}
+
+// TestRequestsAreLoggedForDebugging expects one line a request, with what a
+// person needs to find it again, and none unless asked.
+func TestRequestsAreLoggedForDebugging(t *testing.T) {
+	t.Parallel()
+	for level, want := range map[slog.Level]int{slog.LevelDebug: 2, slog.LevelInfo: 0} {
+		var log bytes.Buffer
+		s := api.New(openRegistry(t), api.Options{BasePath: "/r", Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: level}))})
+		for _, path := range []string{"/r/subjects", "/elsewhere"} {
+			request := httptest.NewRequest(http.MethodGet, path, nil)
+			request.Header.Set("X-Request-ID", "known-"+path[1:2])
+			s.ServeHTTP(httptest.NewRecorder(), request)
+		}
+		if got := strings.Count(log.String(), "msg=request"); got != want {
+			t.Errorf("%s: %d lines, want %d:\n%s", level, got, want, log.String())
+		}
+		if want == 0 {
+			continue
+		}
+		for _, part := range []string{"method=GET path=/r/subjects status=200 duration=", "request=known-r", "path=/elsewhere status=404 duration=", "request=known-e"} {
+			if !strings.Contains(log.String(), part) {
+				t.Errorf("%s is not in the log:\n%s", part, log.String())
+			}
 		}
 	}
 }

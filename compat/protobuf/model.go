@@ -134,7 +134,7 @@ func newModel(s *protobuf.Schema) *model {
 	m := &model{
 		schema: s, file: s.Shown(), desc: s.Descriptor(), byName: map[string]*message{}, enumByName: map[string]*enum{},
 		extensions: map[protoreflect.FullName][]protoreflect.FieldDescriptor{},
-		whole:      schemas.Place{Position: schemas.Position{Line: 1, Column: 1}, End: schemas.PositionAt(s.Source().Text, len(s.Source().Text))},
+		whole:      wholeOf(s),
 	}
 	if m.file != s.File() {
 		for i := range m.desc.Imports().Len() {

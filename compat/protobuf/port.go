@@ -26,6 +26,12 @@ type port struct {
 type pair struct{ original, update *protobuf.Message }
 
 func (p *port) add(kind string, original, update schemas.Place, info string) {
+	if original == (schemas.Place{}) {
+		original = p.original.whole
+	}
+	if update == (schemas.Place{}) {
+		update = p.update.whole
+	}
 	p.list = append(p.list, compat.Difference{
 		Type: kind, Path: "#/" + strings.Join(p.path, "/"), Info: info, Compatible: !incompatible(kind),
 		Writer: original, Reader: update,

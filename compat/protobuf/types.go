@@ -1,6 +1,9 @@
 package protobuf
 
-import "github.com/cartorio-registry/cartorio/schemas/protobuf"
+import (
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/protobuf"
+)
 
 // The peer's difference types.
 //
@@ -68,10 +71,17 @@ var scalarGroup = map[string]string{
 type side struct {
 	schema *protobuf.Schema
 	file   *protobuf.File
+	whole  schemas.Place // what is not in the own text is told of all of it
 }
 
 // newSide takes a schema as what it shows.
-func newSide(s *protobuf.Schema) side { return side{s, s.Shown()} }
+func newSide(s *protobuf.Schema) side { return side{s, s.Shown(), wholeOf(s)} }
+
+// wholeOf is the place of a schema's whole text.
+func wholeOf(s *protobuf.Schema) schemas.Place {
+	text := s.Source().Text
+	return schemas.Place{Position: schemas.Position{Line: 1, Column: 1}, End: schemas.PositionAt(text, len(text))}
+}
 
 // fieldType is a field's type as one side sees it.
 type fieldType struct {

@@ -164,6 +164,9 @@ func (a *app) results(ctx context.Context, headArg string, c checking, q compat.
 			return nil, err
 		}
 	}
+	if err := head.declaredAbsent(); err != nil {
+		return nil, err
+	}
 	p := a.startProgress("comparing")
 	defer p.stop()
 	if base == nil {
@@ -263,7 +266,23 @@ func openBase(ctx context.Context, c checking, head *side, r reading) (*side, er
 		return (&side{label: c.against, prefix: c.against}).empty(ctx)
 	}
 	r.root = "" // the head's
-	return openDisk(ctx, c.against, r)
+	s, err := openDisk(ctx, c.against, r)
+	if errors.Is(err, os.ErrNotExist) {
+		if spec, wrong := gitfs.Parse("git:" + c.against); wrong == nil && isRef(ctx, spec, head.root) {
+			return nil, failf(exitNotCompared, "%w: for a git ref write %s", err, spec)
+		}
+	}
+	return s, err
+}
+
+// isRef tells whether the repository of a folder has a commit of that name.
+func isRef(ctx context.Context, spec gitfs.Spec, dir string) bool {
+	repository, err := gitfs.Find(ctx, dir)
+	if err != nil {
+		return false
+	}
+	_, err = repository.Commit(ctx, spec, "HEAD")
+	return err == nil
 }
 
 // unsupported refuses the forms that a later version reads.
@@ -299,9 +318,4 @@ func (a *app) count(s *side) {
 		parts = append(parts, plural(n, "link or submodule not followed", "links or submodules not followed"))
 	}
 	a.say("%s: %s", s.label, strings.Join(parts, ", "))
-	for _, p := range s.folder.Absent {
-		if s.prefix == "" || !strings.Contains(s.prefix, "\x00") {
-			a.say("%s is declared in the configuration and not there", s.show(p))
-		}
-	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -54,6 +55,9 @@ asked.`,
 
 // addressOf makes a URL that reaches a listening address from the same machine.
 func addressOf(listen, basePath string) (string, error) {
+	if err := checkAddress(listen); err != nil {
+		return "", fmt.Errorf("--listen: %w: write HOST:PORT, as in %s", err, defaultListen)
+	}
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
 		return "", err

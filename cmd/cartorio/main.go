@@ -45,6 +45,7 @@ const (
 type failure struct {
 	code int
 	err  error
+	see  string // what to read about it, if not the command's own help
 }
 
 func (f *failure) Error() string {
@@ -56,10 +57,15 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-func fail(code int, err error) error { return &failure{code, err} }
+func fail(code int, err error) error { return &failure{code: code, err: err} }
 
 func failf(code int, format string, args ...any) error {
-	return &failure{code, fmt.Errorf(format, args...)}
+	return &failure{code: code, err: fmt.Errorf(format, args...)}
+}
+
+// wrongSetting is a failure of the environment or the configuration file.
+func wrongSetting(format string, args ...any) error {
+	return &failure{code: exitUsage, err: fmt.Errorf(format, args...), see: "cartorio help settings"}
 }
 
 // app is what every command works with.
@@ -89,7 +95,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, complain io.Writ
 			a.say("%v", f.err)
 		}
 		if f.code == exitUsage {
-			a.say("see: %s --help", cmd.CommandPath())
+			a.say("see: %s", orWord(f.see, cmd.CommandPath()+" --help"))
 		}
 		return f.code
 	}
@@ -143,8 +149,35 @@ see "cartorio help settings" and "cartorio help exit-codes".`,
 	root.PersistentFlags().String("config", "", "configuration `FILE` (default: the nearest cartorio.yaml, from here upward to the repository's root)")
 	root.AddCommand(a.commands()...)
 	root.AddCommand(exitCodesTopic(), settingsTopic(root))
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return plainFlagError(err) })
+	refuseUnknownTopics(root)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.settle(root, cmd) }
 	return root
+}
+
+// refuseUnknownTopics makes help and completion fail for what they do not know;
+// cobra's own answer something else and exit 0.
+func refuseUnknownTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Example = "  cartorio help check\n  cartorio help settings"
+			help := cmd.Run
+			cmd.Run = nil
+			cmd.RunE = func(cmd *cobra.Command, args []string) error {
+				if found, rest, err := root.Find(args); err != nil || found == nil || len(rest) > 0 {
+					return failf(exitUsage, "there is no help on %q", strings.Join(args, " "))
+				}
+				help(cmd, args)
+				return nil
+			}
+		case "completion":
+			cmd.Example = "  cartorio completion bash > /etc/bash_completion.d/cartorio"
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 }
 
 func (a *app) commands() []*cobra.Command {
@@ -164,7 +197,8 @@ func exitCodesTopic() *cobra.Command {
     as incompatible
 2   could not look: a file that does not parse, an unknown schema language, an
     unresolved reference, a missing ref, folder or database, a pattern without
-    match, a head without any schema. 2 wins over 1
+    match, a head or base without any schema, an address that cannot be listened
+    on. 2 wins over 1
 4   registry unreachable, timed out or failing
 5   registry refused the caller, or is read-only
 64  wrong usage

@@ -235,6 +235,9 @@ func (p *plan) gather(ctx context.Context, sides []*side, naming folder.Naming) 
 		if lost := s.folder.Unmatched; len(lost) > 0 {
 			return failf(exitNotCompared, "no schema under %s matches %s", s.label, strings.Join(lost, ", "))
 		}
+		if err := s.declaredAbsent(); err != nil {
+			return err
+		}
 		selected += s.folder.Selected()
 		wanted := make([]bool, len(s.folder.Entries))
 		for i := len(wanted) - 1; i >= 0; i-- {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -35,6 +36,7 @@ type serving struct {
 	logFormat, logLevel        string
 	grace                      time.Duration
 	strictCode                 bool
+	said                       func(flag string) string // who said the value of a flag
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -51,7 +53,10 @@ process. There is no authentication yet: whoever reaches the address may write.`
   cartorio serve --listen 0.0.0.0:8081 --database sqlite:/var/lib/cartorio.db
   CARTORIO_DATABASE=sqlite::memory: cartorio serve --listen 127.0.0.1:0`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), s) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s.said = func(flag string) string { return saidBy(cmd, flag) }
+			return a.serve(cmd.Context(), s)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.listen, "listen", defaultListen, "`HOST:PORT`; port 0 takes a free one")
@@ -96,13 +101,11 @@ func (a *app) serve(ctx context.Context, s serving) error {
 	if err != nil {
 		return fail(exitUsage, err)
 	}
-	if s.body <= 0 || s.cache <= 0 || s.grace <= 0 {
-		return failf(exitUsage, "limits and --grace must be above zero")
+	if err := s.above(); err != nil {
+		return fail(exitUsage, err)
 	}
-	for _, n := range []int{s.limits.Text, s.limits.Depth, s.limits.Nesting, s.limits.Declarations, s.limits.References, s.limits.Digits, s.limits.Exponent, s.limits.Name} {
-		if n <= 0 {
-			return failf(exitUsage, "limits must be above zero: found %d", n)
-		}
+	if err := checkAddress(s.listen); err != nil {
+		return failf(exitUsage, "%s: %w: write HOST:PORT, as in %s", s.said("listen"), err, defaultListen)
 	}
 	// Signals are caught before anything is opened: one that comes early must
 	// still close the database.
@@ -110,7 +113,7 @@ func (a *app) serve(ctx context.Context, s serving) error {
 	defer stop()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
 	if err != nil {
-		return failf(exitNotCompared, "listening: %w", err)
+		return failf(exitNotCompared, "listening on %s (%s): %w", s.listen, s.said("listen"), whyDeaf(err))
 	}
 	defer listener.Close() //nolint:errcheck // the server closes it first
 	r, err := s.open(ctx)
@@ -150,6 +153,55 @@ func (a *app) serve(ctx context.Context, s serving) error {
 		err = failf(exitNotCompared, "closing the database: %w", closeErr)
 	}
 	logger.Info("stopped")
+	return err
+}
+
+// above refuses limits that would let nothing in.
+func (s serving) above() error {
+	for _, l := range []struct {
+		flag  string
+		value int64
+	}{
+		{"grace", int64(s.grace)}, {"limit-body", s.body}, {"limit-cache", int64(s.cache)},
+		{"limit-text", int64(s.limits.Text)}, {"limit-depth", int64(s.limits.Depth)}, {"limit-nesting", int64(s.limits.Nesting)},
+		{"limit-declarations", int64(s.limits.Declarations)}, {"limit-references", int64(s.limits.References)},
+		{"limit-digits", int64(s.limits.Digits)}, {"limit-exponent", int64(s.limits.Exponent)}, {"limit-name", int64(s.limits.Name)},
+	} {
+		if l.value <= 0 {
+			return fmt.Errorf("%s: it must be above zero: found %d", s.said(l.flag), l.value)
+		}
+	}
+	return nil
+}
+
+// checkAddress reads HOST:PORT.
+func checkAddress(address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("%q is no address", address)
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return fmt.Errorf("%q is no port", port)
+	}
+	return nil
+}
+
+// whyDeaf says why an address cannot be listened on, and what to do.
+func whyDeaf(err error) error {
+	var name *net.DNSError
+	var call *os.SyscallError
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return errors.New("another program listens there: stop it, or choose another port; port 0 takes a free one")
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return errors.New("this machine has no such address: 127.0.0.1 is reached from here only, 0.0.0.0 from everywhere")
+	case errors.Is(err, syscall.EACCES):
+		return errors.New("the system does not permit it: choose a port above 1023")
+	case errors.As(err, &name):
+		return fmt.Errorf("nothing is known of the host %s: write 127.0.0.1, or an address of this machine", name.Name)
+	case errors.As(err, &call):
+		return call.Err
+	}
 	return err
 }
 

@@ -119,7 +119,7 @@ func TestServeSaysWhyItCannotStart(t *testing.T) {
 		args []string
 		want string
 	}{
-		"port in use":      {[]string{"--listen", taken.Addr().String(), "--database", "sqlite::memory:"}, "address already in use"},
+		"port in use":      {[]string{"--listen", taken.Addr().String(), "--database", "sqlite::memory:"}, "another program listens there: stop it, or choose another port"},
 		"no such folder":   {[]string{"--listen", "127.0.0.1:0", "--database", "sqlite:" + filepath.Join(t.TempDir(), "no", "such", "x.db")}, "opening the database"},
 		"not a database":   {[]string{"--listen", "127.0.0.1:0", "--database", "sqlite:" + noDatabase}, "opening the database"},
 		"no such hostname": {[]string{"--listen", "host.invalid:0", "--database", "sqlite::memory:"}, "listening"},

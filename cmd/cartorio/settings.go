@@ -6,13 +6,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"gopkg.in/yaml.v3"
 
+	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/gitfs"
 	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/registry/sqlite"
 	"github.com/cartorio-registry/cartorio/schemas"
 )
 
@@ -68,15 +71,13 @@ func (a *app) settle(root, cmd *cobra.Command) error {
 	if helps(cmd) {
 		return nil
 	}
-	file, err := configFile(cmd)
+	a.tellUnknown(root)
+	file, values, err := a.configured(root, cmd)
 	if err != nil {
-		return err
-	}
-	values := map[string]*yaml.Node{}
-	if file != "" {
-		if values, err = a.load(root, file); err != nil {
+		if cmd.Name() != "version" {
 			return err
 		}
+		a.say("%v", err) // what this binary is must be known whatever the file holds
 	}
 	var wrong error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -91,25 +92,39 @@ func (a *app) settle(root, cmd *cobra.Command) error {
 				list = strings.Split(text, ",")
 			}
 			if err := set(f, list); err != nil {
-				wrong = failf(exitUsage, "reading %s: %w", variable(f), err)
+				wrong = wrongSetting("reading %s: %w", variable(f), err)
 			}
+			says(f, variable(f))
 			return
 		}
 		if node, ok := values[key]; ok {
 			list, err := scalars(f, node)
 			if err == nil {
-				err = set(f, list)
+				err = set(f, seenFrom(filepath.Dir(file), f.Name, list))
 			}
 			if err != nil {
-				wrong = failf(exitUsage, "reading %s, line %d: %s: %w", file, node.Line, key, err)
+				wrong = wrongSetting("reading %s, line %d: %s: %w", file, node.Line, key, err)
 			}
+			says(f, fmt.Sprintf("%s, line %d: %s", file, node.Line, key))
 		}
 	})
 	return wrong
 }
 
+// configured finds and reads the configuration file, if there is one.
+func (a *app) configured(root, cmd *cobra.Command) (file string, values map[string]*yaml.Node, err error) {
+	if file, err = configFile(cmd); err != nil || file == "" {
+		return "", nil, err
+	}
+	values, err = a.load(root, file)
+	return file, values, err
+}
+
 // helps tells the commands that must answer whatever the configuration holds.
 func helps(cmd *cobra.Command) bool {
+	if !cmd.HasParent() {
+		return true // cartorio alone prints its help
+	}
 	for c := cmd; c != nil; c = c.Parent() {
 		if c.Name() == "help" || c.Name() == "completion" || strings.HasPrefix(c.Name(), cobra.ShellCompRequestCmd) {
 			return true
@@ -130,7 +145,116 @@ func set(f *pflag.Flag, list []string) error {
 	if s, ok := f.Value.(pflag.SliceValue); ok {
 		return s.Replace(list)
 	}
-	return f.Value.Set(list[0])
+	if err := f.Value.Set(list[0]); err != nil {
+		return unreadable(f, list[0], err)
+	}
+	return nil
+}
+
+const fromNote = "cartorio/from"
+
+// says notes where a flag's value was said, for complaints that come later.
+func says(f *pflag.Flag, where string) {
+	if f.Annotations == nil {
+		f.Annotations = map[string][]string{}
+	}
+	f.Annotations[fromNote] = []string{where}
+}
+
+// saidBy is where a flag's value was said: a variable, a line of the file, or the
+// flag itself.
+func saidBy(cmd *cobra.Command, name string) string {
+	if n := cmd.Flags().Lookup(name).Annotations[fromNote]; n != nil {
+		return n[0]
+	}
+	return "--" + name
+}
+
+// seenFrom makes the paths that a file names seen from its own folder, so that
+// they mean the same wherever the command is called.
+func seenFrom(dir, flag string, list []string) []string {
+	near := func(p string) string {
+		if filepath.IsAbs(p) {
+			return p
+		}
+		return filepath.Join(dir, filepath.FromSlash(p))
+	}
+	switch flag {
+	case "root", "output":
+		if list[0] != "" {
+			return []string{near(list[0])}
+		}
+	case "against":
+		if list[0] != "" && list[0] != "-" && !gitfs.Is(list[0]) && !strings.HasPrefix(list[0], registryPrefix) {
+			return []string{near(list[0])}
+		}
+	case "database":
+		if p, err := databasePath(list[0]); err == nil && p != sqlite.Memory {
+			return []string{"sqlite:" + near(p)}
+		}
+	}
+	return list
+}
+
+// unreadable says what a flag's value should be, in no word of the library.
+func unreadable(f *pflag.Flag, text string, err error) error {
+	what := map[string]string{
+		"int": "no whole number", "int64": "no whole number", "bool": "neither true nor false", "duration": "no duration such as 30s or 1m30s",
+	}[f.Value.Type()]
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		what = "out of range"
+	case what == "":
+		return fmt.Errorf("%q: %w", text, err)
+	}
+	return fmt.Errorf("%q is %s", text, what)
+}
+
+// plainFlagError says what is wrong with a flag on the command line.
+func plainFlagError(err error) error {
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		f := value.GetFlag()
+		return failf(exitUsage, "--%s %w", f.Name, unreadable(f, value.GetValue(), errors.Unwrap(err)))
+	}
+	return err
+}
+
+// The variables that no flag stands for.
+var credentials = []string{"CARTORIO_REGISTRY_USER", "CARTORIO_REGISTRY_PASSWORD", "CARTORIO_REGISTRY_TOKEN"}
+
+// foreign begins the variables that are read elsewhere: by the tests, and by the
+// benchmarks. A variable that is one word of them is one too.
+var foreign = []string{
+	"CARTORIO_TEST", "CARTORIO_CONFORMANCE", "CARTORIO_HUNT", "CARTORIO_KILLS", "CARTORIO_REAL", "CARTORIO_BROKERS", "CARTORIO_BENCHMARK",
+	"CARTORIO_PAIRS", "CARTORIO_SEED", "CARTORIO_OPEN", "CARTORIO_STRICT_TIME",
+}
+
+// tellUnknown names the variables that look like settings and are none: a
+// misspelt one would be ignored without a word.
+func (a *app) tellUnknown(root *cobra.Command) {
+	known := append([]string{"CARTORIO_CONFIG", "CARTORIO_DEBUG"}, credentials...)
+	for _, cmd := range root.Commands() {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, variable(f)) })
+	}
+	var list []string
+	for _, pair := range os.Environ() {
+		name, value, _ := strings.Cut(pair, "=")
+		isForeign := slices.ContainsFunc(foreign, func(p string) bool { return name == p || strings.HasPrefix(name, p+"_") })
+		// Kubernetes tells every container of a service that is called cartorio.
+		isService := strings.HasPrefix(name, "CARTORIO_SERVICE_") || strings.HasPrefix(name, "CARTORIO_PORT_") || name == "CARTORIO_PORT" && strings.Contains(value, "://")
+		if strings.HasPrefix(name, "CARTORIO_") && value != "" && !slices.Contains(known, name) && !isForeign && !isService {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	switch len(list) {
+	case 0:
+	case 1:
+		a.say("the environment variable %s is no setting and does nothing: see cartorio help settings", list[0])
+	default:
+		a.say("the environment variables %s are no settings and do nothing: see cartorio help settings", strings.Join(list, ", "))
+	}
 }
 
 func scalars(f *pflag.Flag, node *yaml.Node) ([]string, error) {
@@ -162,7 +286,7 @@ func configFile(cmd *cobra.Command) (string, error) {
 	}
 	if named != "" {
 		if _, err := os.Stat(named); err != nil {
-			return "", failf(exitUsage, "reading the configuration: %w", err)
+			return "", wrongSetting("reading the configuration %s: %w", named, bare(err))
 		}
 		return named, nil
 	}
@@ -200,18 +324,22 @@ var laterSections = []string{"environments", "scope", "defaults", "lint", "sever
 func (a *app) load(root *cobra.Command, file string) (map[string]*yaml.Node, error) {
 	info, err := os.Stat(file)
 	if err != nil {
-		return nil, failf(exitUsage, "reading the configuration: %w", err)
+		return nil, wrongSetting("reading the configuration %s: %w", file, bare(err))
 	}
 	if info.Size() > mostConfig {
-		return nil, failf(exitUsage, "reading %s: it has %d bytes, more than %d", file, info.Size(), mostConfig)
+		return nil, wrongSetting("reading %s: it has %d bytes, more than %d", file, info.Size(), mostConfig)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, failf(exitUsage, "reading the configuration: %w", err)
+		return nil, wrongSetting("reading the configuration %s: %w", file, bare(err))
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, failf(exitUsage, "reading %s: %s", file, strings.TrimPrefix(err.Error(), "yaml: "))
+		hint := ""
+		if strings.Contains(err.Error(), "mapping values are not allowed") {
+			hint = `: a value that ends in a colon, or has one before a space, needs quotes, as "sqlite::memory:" does`
+		}
+		return nil, wrongSetting("reading %s: %s%s", file, strings.TrimPrefix(err.Error(), "yaml: "), hint)
 	}
 	if doc.Kind == 0 {
 		return nil, nil
@@ -219,7 +347,7 @@ func (a *app) load(root *cobra.Command, file string) (map[string]*yaml.Node, err
 	c := config{file: file, known: knownKeys(root), values: map[string]*yaml.Node{}}
 	c.walk("", doc.Content[0])
 	if len(c.wrong) > 0 {
-		return nil, fail(exitUsage, errors.New(strings.Join(c.wrong, "\n")))
+		return nil, wrongSetting("%s", strings.Join(c.wrong, "\n"))
 	}
 	a.subjects = c.subjects
 	return c.values, nil
@@ -374,13 +502,23 @@ func settingsTopic(root *cobra.Command) *cobra.Command {
 	// cobra asks for the text when it prints it; by then all commands are there.
 	topic.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		var b strings.Builder
-		b.WriteString("A flag wins over the environment, the environment over cartorio.yaml (the nearest,\nfrom the current folder upward to the repository's root, or --config FILE, or\nCARTORIO_CONFIG). Lists are separated by commas in the environment.\n")
+		b.WriteString("A flag wins over the environment, the environment over cartorio.yaml (the nearest,\nfrom the current folder upward to the repository's root, or --config FILE, or\nCARTORIO_CONFIG). Lists are separated by commas in the environment. Paths in the\nfile (database, root, output, against, and those of subjects) are seen from its\nfolder, all others from the current one.\n")
 		for _, c := range root.Commands() {
 			c.Flags().VisitAll(func(f *pflag.Flag) {
 				if key := keyOf(c, f); key != "" {
 					fmt.Fprintf(&b, "\n  %-34s %-30s %s", c.Name()+" --"+f.Name, variable(f), key)
 				}
 			})
+		}
+		b.WriteString("\n\nOnly in the environment:\n")
+		for _, v := range []struct{ name, says string }{
+			{credentials[0], "name of the user that asks a registry"},
+			{credentials[1], "password of that user"},
+			{credentials[2], "bearer token, instead of both"},
+			{"CARTORIO_DEBUG", "1 prints where a defect arose"},
+			{"NO_COLOR", "anything keeps colours away"},
+		} {
+			fmt.Fprintf(&b, "\n  %-34s %s", v.name, v.says)
 		}
 		b.WriteString("\n\nsubjects: is a list of name, file, type (AVRO, JSON, PROTOBUF) and level.\n")
 		_, _ = fmt.Fprint(cmd.OutOrStdout(), b.String())

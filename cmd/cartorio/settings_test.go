@@ -108,3 +108,24 @@ func TestNearestKeysAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestPathsOfTheFileAreSeenFromItsFolder also keeps what is no path as it is.
+func TestPathsOfTheFileAreSeenFromItsFolder(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ flag, value, want string }{
+		{"database", "sqlite:x.db", "sqlite:up/x.db"},
+		{"database", "sqlite:/x.db", "sqlite:/x.db"},
+		{"database", "sqlite::memory:", "sqlite::memory:"},
+		{"database", "nonsense", "nonsense"},
+		{"against", "old", "up/old"},
+		{"against", "git:main", "git:main"},
+		{"against", "registry:", "registry:"},
+		{"root", "../proto", "proto"},
+		{"root", "", ""},
+		{"listen", "x", "x"},
+	} {
+		if got := seenFrom("up", c.flag, []string{c.value}); len(got) != 1 || got[0] != c.want {
+			t.Errorf("seenFrom(up, %s, %q) = %q, want %q", c.flag, c.value, got, c.want)
+		}
+	}
+}

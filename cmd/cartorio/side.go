@@ -209,6 +209,20 @@ func (s *side) mayBeEmpty(ctx context.Context, c checking, head *side) error {
 	return failf(exitNotCompared, "%s holds no schema to compare with%s", s.label, emptyHint(!c.ownLevel))
 }
 
+// declaredAbsent refuses a folder that lacks what the configuration declares: a
+// wrong path there would leave a schema unchecked. One file says nothing of that.
+func (s *side) declaredAbsent() error {
+	if s.file != "" || len(s.folder.Absent) == 0 {
+		return nil
+	}
+	names := make([]string, len(s.folder.Absent))
+	for i, p := range s.folder.Absent {
+		names[i] = s.show(p)
+	}
+	verb := map[bool]string{true: "is", false: "are"}[len(names) == 1]
+	return failf(exitNotCompared, "%s %s declared in the configuration and not there: correct the path, or take the subject out", strings.Join(names, ", "), verb)
+}
+
 // emptyHint tells what to do about a base without schemas; only the gate can take
 // it as empty.
 func emptyHint(gate bool) string {

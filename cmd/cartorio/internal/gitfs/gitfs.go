@@ -71,6 +71,9 @@ func Parse(text string) (Spec, error) {
 		return Spec{}, fmt.Errorf("reading %q: the ref is missing: write git:main, for example", text)
 	}
 	if strings.HasPrefix(rest, "-") || strings.ContainsFunc(rest, func(r rune) bool { return r <= ' ' || r == 0x7f || r == ':' }) {
+		if ref, dir, ok := strings.Cut(rest, ":"); ok && ref != "" && dir != "" && !hasFragment {
+			return Spec{}, fmt.Errorf("reading %q: %q is no ref: write git:%s#path=%s", text, rest, ref, dir)
+		}
 		return Spec{}, fmt.Errorf("reading %q: %q is no ref", text, rest)
 	}
 	s.Ref = rest
@@ -104,11 +107,16 @@ type MissingError struct {
 	Spec    Spec
 	Reason  string
 	Command string
+	// Whole tells that the ref counts back beyond the first commit.
+	Whole bool
 }
 
 // Error tells what to run.
 func (e *MissingError) Error() string {
 	text := fmt.Sprintf("reading %s: %s", e.Spec, e.Reason)
+	if e.Whole {
+		return text
+	}
 	if e.Command == "" {
 		return text + ", and there is nowhere to fetch it from: check the spelling"
 	}
@@ -208,6 +216,17 @@ var (
 // of this clone.
 func (r *Repository) missing(ctx context.Context, s Spec, reason string) error {
 	e := &MissingError{Spec: s, Reason: reason}
+	out, _ := r.git(ctx, "rev-parse", "--is-shallow-repository")
+	shallow := strings.TrimSpace(out) == "true"
+	if from := steps.ReplaceAllString(s.Ref, ""); from != s.Ref && s.Ref[len(from)] != '@' && !shallow {
+		if _, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", from+"^{commit}"); err == nil {
+			e.Reason, e.Whole = from+" has no such parent: its history ends before", true
+			if s.Ref == from+"~1" || s.Ref == from+"~" || s.Ref == from+"^" || s.Ref == from+"^1" {
+				e.Reason = from + " has no parent: it is the first commit"
+			}
+			return e
+		}
+	}
 	out, err := r.git(ctx, "remote")
 	if err != nil {
 		return e
@@ -228,8 +247,6 @@ func (r *Repository) missing(ctx context.Context, s Spec, reason string) error {
 			remote, ref, tracked = name, branch, true
 		}
 	}
-	out, _ = r.git(ctx, "rev-parse", "--is-shallow-repository")
-	shallow := strings.TrimSpace(out) == "true"
 	base := steps.ReplaceAllString(ref, "")
 	depth := ""
 	start, _, _ := strings.Cut(s.Ref, ref)
@@ -325,6 +342,16 @@ func hookEnvironment() ([]string, error) {
 	return out, nil
 }
 
+// gitError is a failure that git explained; what its process exited with helps
+// nobody.
+type gitError struct {
+	exit error
+	text string
+}
+
+func (e *gitError) Error() string { return e.text }
+func (e *gitError) Unwrap() error { return e.exit }
+
 // explain adds the first line that git complained with.
 func explain(err error, complaint string) error {
 	if errors.Is(err, exec.ErrNotFound) {
@@ -340,5 +367,5 @@ func explain(err error, complaint string) error {
 			line += ": run: git config --global --add safe.directory " + quote(strings.TrimSuffix(dir, "'"))
 		}
 	}
-	return fmt.Errorf("%w: %s", err, line)
+	return &gitError{err, line}
 }

@@ -2,8 +2,10 @@ package sr
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -27,26 +29,28 @@ type Error struct {
 	Err        error
 }
 
-// Error tells the request, the status and the message.
+// Error tells the request, the status and the message, each fact once: a code
+// such as 40402 holds its status, and the message beside it says what is unknown.
 func (e *Error) Error() string {
-	text := "ask the registry: " + e.Method + " " + e.URL + ":"
-	if e.Status != 0 {
-		text += fmt.Sprintf(" status %d", e.Status)
-		if e.Code != 0 && e.Code != e.Status {
-			text += fmt.Sprintf(", code %d", e.Code)
-		}
-		text += ":"
+	var b strings.Builder
+	fmt.Fprintf(&b, "ask the registry: %s %s", e.Method, e.URL)
+	switch {
+	case e.Status == 0:
+	case e.Code == 0 || e.Code == e.Status:
+		fmt.Fprintf(&b, ": status %d", e.Status)
+	case e.Code/100 == e.Status:
+		fmt.Fprintf(&b, ": code %d", e.Code)
+	default:
+		fmt.Fprintf(&b, ": status %d, code %d", e.Status, e.Code)
 	}
 	if e.Message != "" {
-		text += " " + e.Message
-		if e.Err != nil {
-			text += ":"
-		}
+		b.WriteString(": " + strings.TrimSuffix(e.Message, "."))
 	}
-	if e.Err != nil {
-		text += " " + e.Err.Error()
+	said := e.Message != "" && (errors.Is(e.Err, schemas.ErrSubjectUnknown) || errors.Is(e.Err, schemas.ErrVersionUnknown) || errors.Is(e.Err, schemas.ErrSchemaUnknown))
+	if e.Err != nil && !said {
+		b.WriteString(": " + e.Err.Error())
 	}
-	return text
+	return b.String()
 }
 
 // Unwrap is the sentinel, or the cause.

@@ -444,3 +444,19 @@ func ExampleClient() {
 	}
 	// Output: orders-value 3 7 "string"
 }
+
+func TestErrorSaysEachFactOnce(t *testing.T) {
+	t.Parallel()
+	for want, e := range map[string]*sr.Error{
+		"ask the registry: GET http://r/x: code 40402: Version 9 not found":                      {Status: 404, Code: 40402, Message: "Version 9 not found.", Err: schemas.ErrVersionUnknown},
+		"ask the registry: GET http://r/x: status 401: who are you: registry refused the caller": {Status: 401, Code: 401, Message: "who are you", Err: schemas.ErrRefused},
+		"ask the registry: GET http://r/x: status 418, code 42205: no":                           {Status: 418, Code: 42205, Message: "no"},
+		"ask the registry: GET http://r/x: status 404: subject is unknown":                       {Status: 404, Err: schemas.ErrSubjectUnknown},
+		"ask the registry: GET http://r/x: registry is unreachable":                              {Err: schemas.ErrUnreachable},
+	} {
+		e.Method, e.URL = "GET", "http://r/x"
+		if got := e.Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

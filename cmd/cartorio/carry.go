@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/cartorio-registry/cartorio/clients/sr"
@@ -155,6 +156,45 @@ func (p *plan) raise(code int, err error) {
 	}
 }
 
+// The entries of a refusal in the contract's form: objects as text, the quotes
+// inside them as they are.
+var (
+	difference = regexp.MustCompile(`(?s)^\{ ?errorType: ?['"](.*?)['"], description: ?['"](.*?)['"](?:, additionalInfo: ?['"].*['"])? ?\}$`)
+	comparedTo = regexp.MustCompile(`^\{ ?oldSchemaVersion: ?(\d+) ?\}$`)
+	underLevel = regexp.MustCompile(`^\{.*compatibility: ?['"](\w+)['"] ?\}$`)
+)
+
+// readable makes sentences of a refusal's entries. The old text is left out: it is
+// in the registry. What has another form is told as it came.
+func readable(entries []string) []string {
+	var out, about []string
+	for _, e := range entries {
+		if m := difference.FindStringSubmatch(e); m != nil {
+			out = append(out, m[1]+": "+m[2])
+		} else if m := comparedTo.FindStringSubmatch(e); m != nil {
+			about = append(about, "version "+m[1])
+		} else if m := underLevel.FindStringSubmatch(e); m != nil {
+			about = append(about, "at level "+m[1])
+		} else if !strings.HasPrefix(e, "{oldSchema:") {
+			out = append(out, e)
+		}
+	}
+	if len(about) > 0 {
+		out = append(out, "compared with "+strings.Join(about, " "))
+	}
+	return out
+}
+
+// word makes a text one word of a shell.
+func word(text string) string {
+	if text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("+:/._-@,=", r)
+	}) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
 // print tells what became of each schema.
 func (p *plan) print(w io.Writer, colours bool) error {
 	if p.g.format == "json" {
@@ -182,8 +222,11 @@ func (p *plan) print(w io.Writer, colours bool) error {
 		if p.err != nil && d.Status == statusFailed {
 			continue // the reason is told on stderr
 		}
-		for _, reason := range d.Reason {
+		for _, reason := range readable(d.Reason) {
 			fmt.Fprintf(&b, "    %s\n", plain(reason))
+		}
+		if d.Status == statusRefused {
+			fmt.Fprintf(&b, "    see: cartorio check %s --against %s\n", word(d.Path), word(registryPrefix+d.Subject))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

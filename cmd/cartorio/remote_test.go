@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,5 +58,28 @@ func TestCredentials(t *testing.T) {
 	var complaint bytes.Buffer
 	if code := run(context.Background(), []string{"register", schema}, nil, &complaint, &complaint); code != exitUsage || !strings.Contains(complaint.String(), "keep one") {
 		t.Errorf("user and token together: exit code %d, %s", code, complaint.String())
+	}
+}
+
+// TestRefusalsAreReadable reads entries as this registry and others write them.
+func TestRefusalsAreReadable(t *testing.T) {
+	t.Parallel()
+	got := readable([]string{
+		`{errorType:'READER_FIELD', description:'The field 'n' at path '/fields/1' is new (rule)', additionalInfo:'n'}`,
+		`{errorType:"REQUIRED", description:"it's required at '#/a'"}`,
+		`{oldSchemaVersion: 3}`, `{oldSchema: '{"type":"int"}'}`, `{validateFields: 'false', compatibility: 'FULL'}`,
+		`something else`,
+	})
+	want := []string{
+		"READER_FIELD: The field 'n' at path '/fields/1' is new (rule)", "REQUIRED: it's required at '#/a'", "something else",
+		"compared with version 3 at level FULL",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for text, want := range map[string]string{"a/b.avsc": "a/b.avsc", "registry::.c:s": "registry::.c:s", "it's": `'it'\''s'`, "": "''", "a b": "'a b'"} {
+		if got := word(text); got != want {
+			t.Errorf("word(%q) = %s, want %s", text, got, want)
+		}
 	}
 }

@@ -213,7 +213,7 @@ func (s serving) open(ctx context.Context) (*registry.Registry, error) {
 	}
 	journal, err := sqlite.Open(path)
 	if err != nil {
-		return nil, failf(exitNotCompared, "opening the database: %w", err)
+		return nil, fail(exitNotCompared, err)
 	}
 	r, err := registry.Open(ctx, journal, registry.Options{
 		Formats: formats.All, Checkers: allCheckers(), Limits: s.limits, Cache: s.cache,

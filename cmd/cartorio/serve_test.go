@@ -120,8 +120,8 @@ func TestServeSaysWhyItCannotStart(t *testing.T) {
 		want string
 	}{
 		"port in use":      {[]string{"--listen", taken.Addr().String(), "--database", "sqlite::memory:"}, "another program listens there: stop it, or choose another port"},
-		"no such folder":   {[]string{"--listen", "127.0.0.1:0", "--database", "sqlite:" + filepath.Join(t.TempDir(), "no", "such", "x.db")}, "opening the database"},
-		"not a database":   {[]string{"--listen", "127.0.0.1:0", "--database", "sqlite:" + noDatabase}, "opening the database"},
+		"no such folder":   {[]string{"--listen", "127.0.0.1:0", "--database", "sqlite:" + filepath.Join(t.TempDir(), "no", "such", "x.db")}, "does not exist: create it"},
+		"not a database":   {[]string{"--listen", "127.0.0.1:0", "--database", "sqlite:" + noDatabase}, "the file is no SQLite database: choose another path"},
 		"no such hostname": {[]string{"--listen", "host.invalid:0", "--database", "sqlite::memory:"}, "listening"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -38,7 +38,8 @@ type facts struct {
 	id   int
 	// text tells nodes of equal meaning; 0 where references make it hard to say.
 	text  int
-	value bool // always true or false
+	own   string // see own, filled on demand
+	value bool   // always true or false
 	yes   bool
 }
 
@@ -53,6 +54,7 @@ type solver struct {
 	texts  map[string]int
 	goals  map[string]*goal
 	pairs  *compat.Pairs[int]
+	twins  map[[2]*jsonschema.Node]bool // known to be alike, or not
 	values map[int][]*jsontext.Value
 	depth  int
 	name   []byte // scratch
@@ -62,7 +64,7 @@ func newSolver(meter *compat.Meter, dynamic bool) *solver {
 	return &solver{
 		meter: meter, dynamic: dynamic,
 		nodes: map[*jsonschema.Node]*facts{}, texts: map[string]int{}, goals: map[string]*goal{},
-		pairs: compat.NewPairs[int](meter), values: map[int][]*jsontext.Value{},
+		pairs: compat.NewPairs[int](meter), twins: map[[2]*jsonschema.Node]bool{}, values: map[int][]*jsontext.Value{},
 	}
 }
 
@@ -142,7 +144,15 @@ func (s *solver) opposite(a, b literal) bool {
 		return false
 	}
 	f, g := s.facts(a.node), s.facts(b.node)
-	return f == g && !s.dynamic || f.text != 0 && f.text == g.text
+	switch {
+	case s.dynamic:
+		return false
+	case f == g, f.text != 0 && f.text == g.text:
+		return true
+	case f.text != 0 || g.text != 0:
+		return false
+	}
+	return s.alike(f.node, g.node)
 }
 
 // goal interns a set of literals; nil when it is empty at sight.
@@ -211,6 +221,7 @@ func (s *solver) solve(g *goal) ([]*jsontext.Value, state) {
 			return compat.Undecided
 		}
 		s.depth++
+		s.meter.Spend(costOfGoal + len(g.literals)*len(g.literals))
 		values, st := newSearch(s, g).run()
 		s.depth--
 		switch st {
@@ -236,7 +247,7 @@ func (s *solver) solve(g *goal) ([]*jsontext.Value, state) {
 // meets judges a value by the validator. sure is false when that means nothing:
 // it ran out of steps, or references are dynamic.
 func (s *solver) meets(l literal, text string) (ok, sure bool) {
-	s.meter.Spend(1 + len(text)/64)
+	s.meter.Spend(costOfJudgment + len(text)/8)
 	ok, sure = l.node.Holds(text, 200_000)
 	return ok != l.not, sure && !s.dynamic
 }

@@ -45,6 +45,9 @@ func (b *branch) prefix() (n int) {
 }
 
 func (x *search) array(b branch) state {
+	if b.unique && b.repeated {
+		return empty
+	}
 	prefix := b.prefix()
 	if !x.s.meter.Spend(1 + prefix) {
 		return open
@@ -194,10 +197,16 @@ func (x *search) lay(b *branch, s slots, goalAt func(int, ...literal) *goal) sta
 	for _, c := range b.atLeast {
 		left := c.n
 		for i := size - 1; i >= 0 && left > 0; i-- {
+			if i == s.twin[1] { // it is what its twin is
+				continue
+			}
 			more := append(slices.Clip(wanted[i]), literal{c.node, false})
-			if _, st := x.s.solve(goalAt(i, more...)); st == found && i != s.twin[1] {
+			if _, st := x.s.solve(goalAt(i, more...)); st == found {
 				wanted[i] = more
 				left--
+				if i == s.twin[0] {
+					left--
+				}
 			}
 		}
 		for ; left > 0 && size < b.max && size < 1<<10; left-- {
@@ -210,7 +219,7 @@ func (x *search) lay(b *branch, s slots, goalAt func(int, ...literal) *goal) sta
 	for i := range size {
 		if i == s.twin[1] {
 			both := append(x.itemAt(b, s.twin[0], s.extra[s.twin[0]]), x.itemAt(b, i, s.extra[i])...)
-			values, st := x.s.solve(x.s.goal(both))
+			values, st := x.s.solve(x.s.goal(append(both, wanted[s.twin[0]]...)))
 			if st != found {
 				return open
 			}
@@ -221,10 +230,12 @@ func (x *search) lay(b *branch, s slots, goalAt func(int, ...literal) *goal) sta
 		}
 		var values []*jsontext.Value
 		st := open
-		if len(wanted[i]) == 0 { // rather none of what is limited
-			var few []literal
+		if len(b.atMost) > 0 { // rather none of what is limited
+			few := slices.Clip(wanted[i])
 			for _, d := range b.atMost {
-				few = append(few, literal{d.node, true})
+				if !slices.Contains(few, literal{d.node, false}) {
+					few = append(few, literal{d.node, true})
+				}
 			}
 			values, st = x.s.solve(goalAt(i, few...))
 		}

@@ -22,6 +22,14 @@ type search struct {
 	open   bool
 }
 
+// The costs, in steps, of what takes longer than a step: measured, so that the
+// default budget keeps a pair under its time.
+const (
+	costOfBranch   = 40
+	costOfGoal     = 60
+	costOfJudgment = 10
+)
+
 const (
 	mostValues   = 24  // of a goal that asks what breaks: one for each way, up to this
 	mostBranches = 300 // looked at after the first value
@@ -105,7 +113,7 @@ func (x *search) grow(b branch) {
 		x.open = x.open || x.s.meter.Spent()
 		return
 	}
-	if !x.s.meter.Spend(1) {
+	if !x.s.meter.Spend(costOfBranch + 4*len(b.forks) + len(b.seen)) {
 		x.open = true
 		return
 	}
@@ -125,12 +133,7 @@ func (x *search) grow(b branch) {
 		x.leaf(b)
 		return
 	}
-	least := 0
-	for i := range b.forks {
-		if len(b.forks[i].ways) < len(b.forks[least].ways) {
-			least = i
-		}
-	}
+	least := b.next()
 	f := b.forks[least]
 	b.forks = slices.Delete(slices.Clone(b.forks), least, least+1)
 	for _, way := range f.ways {
@@ -150,6 +153,27 @@ func (x *search) grow(b branch) {
 	}
 }
 
+// next finds the fork to take next: the one with the fewest ways. Where much
+// is negated, what is demanded goes first, since it decides most of the rest.
+func (b *branch) next() int {
+	negated := 0
+	for i := range b.forks {
+		if b.forks[i].source != nil {
+			negated++
+		}
+	}
+	least := -1
+	for i := range b.forks {
+		if negated > 1 && negated < len(b.forks) && b.forks[i].source != nil {
+			continue
+		}
+		if least < 0 || len(b.forks[i].ways) < len(b.forks[least].ways) {
+			least = i
+		}
+	}
+	return least
+}
+
 // spare drops the negations that hold anyway, since what is demanded excludes
 // the negated node: without it a union of many tagged branches would be
 // multiplied out. Every question here is about a larger set of demands than the
@@ -164,7 +188,7 @@ func (x *search) spare(b *branch) {
 			negated++
 		}
 	}
-	if negated < 2 {
+	if negated < 2 || negated < len(b.forks) {
 		return
 	}
 	var demands []literal

@@ -1,6 +1,8 @@
 package jsonschema
 
 import (
+	"slices"
+
 	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
 )
 
@@ -11,15 +13,32 @@ const mostConditions = 6
 // evaluators are the nodes that evaluate members or items for n when they hold.
 type evaluators struct {
 	always []*jsonschema.Node
-	// maybe hold or not; dependent tells on which member.
-	maybe []*jsonschema.Node
+	maybe  []condition
 	// known is false where what is evaluated depends on more than that.
 	known bool
+}
+
+// condition has two ways to turn out, each with the nodes that then evaluate.
+type condition struct {
+	way [2]func(*branch) bool
+	by  [2][]*jsonschema.Node
 }
 
 func (x *search) evaluatorsOf(n *jsonschema.Node) evaluators {
 	e := evaluators{known: true}
 	met := map[*jsonschema.Node]bool{}
+	evaluates := func(subs ...*jsonschema.Node) (out []*jsonschema.Node) {
+		for _, sub := range subs {
+			if sub != nil {
+				e.known = e.known && x.isFlat(sub)
+				out = append(out, x.flat(sub)...)
+			}
+		}
+		return out
+	}
+	push := func(sub *jsonschema.Node, not bool) func(*branch) bool {
+		return func(b *branch) bool { b.push(sub, not); return true }
+	}
 	var walk func(m *jsonschema.Node)
 	walk = func(m *jsonschema.Node) {
 		if m == nil || met[m] {
@@ -39,39 +58,29 @@ func (x *search) evaluatorsOf(n *jsonschema.Node) evaluators {
 			return
 		}
 		if m.Dynamic != nil {
-			if !m.Dynamic.Fixed {
-				e.known = false
-			}
+			e.known = e.known && m.Dynamic.Fixed
 			walk(m.Dynamic.Target)
 		}
 		for _, sub := range m.AllOf {
 			walk(sub)
 		}
-		conditional := func(sub *jsonschema.Node) {
-			if sub == nil || met[sub] {
-				return
-			}
-			met[sub] = true
-			e.maybe = append(e.maybe, sub)
-			if !x.isFlat(sub) {
-				e.known = false
-			}
+		for _, sub := range slices.Concat(m.AnyOf, m.OneOf) {
+			e.maybe = append(e.maybe, condition{[2]func(*branch) bool{push(sub, false), push(sub, true)}, [2][]*jsonschema.Node{evaluates(sub)}})
 		}
-		for _, sub := range m.AnyOf {
-			conditional(sub)
+		if m.If != nil {
+			e.maybe = append(e.maybe, condition{
+				[2]func(*branch) bool{push(m.If, false), push(m.If, true)},
+				[2][]*jsonschema.Node{evaluates(m.If, m.Then), evaluates(m.Else)},
+			})
 		}
-		for _, sub := range m.OneOf {
-			conditional(sub)
-		}
-		conditional(m.If)
-		conditional(m.Then)
-		conditional(m.Else)
 		for _, d := range m.DependentSchemas {
-			conditional(d.Node)
-		}
-		if m.If != nil && (m.Then != nil || m.Else != nil) || len(m.DependentSchemas) > 0 {
-			// A then that holds counts only when the if did, and so on.
-			e.known = false
+			e.maybe = append(e.maybe, condition{
+				[2]func(*branch) bool{
+					func(b *branch) bool { return b.requires(d.Name) },
+					func(b *branch) bool { return b.forbids(d.Name) },
+				},
+				[2][]*jsonschema.Node{evaluates(d.Node)},
+			})
 		}
 	}
 	walk(n)
@@ -126,12 +135,12 @@ func (x *search) combinations(e evaluators, then func(b *branch, by []*jsonschem
 	for mask := range 1 << len(e.maybe) {
 		ways = append(ways, func(b *branch) bool {
 			by := e.always
-			for i, sub := range e.maybe {
-				holds := mask&(1<<i) == 0 // the first way has all hold
-				b.push(sub, !holds)
-				if holds {
-					by = append(by[:len(by):len(by)], x.flat(sub)...)
+			for i, c := range e.maybe {
+				turn := mask >> i & 1
+				if !c.way[turn](b) {
+					return false
 				}
+				by = append(by[:len(by):len(by)], c.by[turn]...)
 			}
 			return then(b, by)
 		})

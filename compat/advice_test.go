@@ -159,10 +159,10 @@ func TestRepairsAreBounded(t *testing.T) {
 		return nil, errors.New("no")
 	}
 	compat.Check(q)
-	if tried == 0 || tried > 32 {
+	if tried == 0 || tried > 33 {
 		t.Errorf("%d variants were read", tried)
 	}
-	tried = 0
+	tried, q.VerdictPolicy = 0, compat.Sound
 	next := "bad" + strings.Repeat(" ", 1<<20)
 	q.Next = avro(next)
 	s := &script{changes: map[string][]compat.Change{"old>" + next: {{Rule: "avro.gone", Path: "R.x", Text: "x", Effects: compat.OnData(compat.Refuses, compat.Reads)}}}, effects: map[string]compat.Effect{"old>" + next: effect(compat.Refuses, compat.Reads)}}
@@ -170,7 +170,7 @@ func TestRepairsAreBounded(t *testing.T) {
 	q.Checkers = []compat.Checker{s.checker()}
 	q.Checkers[0].Repair = repair
 	compat.Check(q)
-	if tried == 0 || tried > 4 {
+	if tried != 1 { // all at once
 		t.Errorf("%d variants of a megabyte were read", tried)
 	}
 }

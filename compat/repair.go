@@ -2,6 +2,7 @@ package compat
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -42,9 +43,13 @@ type Repair struct {
 
 const (
 	// mostTries bounds the variants that are read and compared for one pair, and
-	// mostTried their bytes: a long text gets fewer.
+	// mostTried the bytes of both texts together: long texts get fewer. One try
+	// more is that of all repairs at once.
 	mostTries = 32
-	mostTried = 4 << 20
+	mostTried = 1 << 20
+	// mostAsked bounds, in bytes of both texts, how often a checker is asked for
+	// proposals: each time it may read them.
+	mostAsked = 4 << 20
 	// mostRepairs is how many one finding shows.
 	mostRepairs = 3
 )
@@ -55,17 +60,18 @@ type mending struct {
 	q     Question
 	tries int
 	bytes int
+	asks  int
 	bad   map[string]Severity // what the pair's own findings are about
 }
 
 // mend gives the findings of changes their repairs, and the comparison the text
-// with all the repairs that go together. Findings must still stand in the order
+// with the nearest repair of each break, if the pair passes with that. Findings must still stand in the order
 // of the changes.
 func (j *judge) mend() {
 	if j.q.Variant == nil || j.checker.Repair == nil {
 		return
 	}
-	m := mending{j: j, q: j.q, tries: mostTries, bytes: mostTried, bad: map[string]Severity{}}
+	m := mending{j: j, q: j.q, tries: mostTries, bytes: mostTried, asks: mostAsked / (1 + len(j.old.Schema.Source().Text) + len(j.q.Next.Source().Text)), bad: map[string]Severity{}}
 	m.q.Variant, m.q.Exceptions = nil, nil
 	m.q.Level, m.q.History = j.q.Level.alone(), nil
 	// All tries together may take no more than one comparison does.
@@ -76,51 +82,49 @@ func (j *judge) mend() {
 		}
 	}
 	var all []Edit
-	together, broken := 0, 0
 	for i, change := range j.c.Changes {
 		f := &j.c.Findings[i]
 		if f.Severity == Note {
 			continue
 		}
-		var hurt [2]bool
-		for _, d := range directions {
-			hurt[d] = d.asked(j.q.Level)
-		}
-		taken := false
-		for _, p := range m.proposals(change, hurt[newReadsOld], hurt[oldReadsNew]) {
-			r, ok := m.try(p, *f)
-			if !ok {
-				continue
+		taken := f.Severity != SeverityBreaking
+		for _, p := range m.proposals(change) {
+			// What comes behind the last try is tried with all others together.
+			if m.tries > 0 {
+				r, ok := m.try(p, *f)
+				if !ok {
+					continue
+				}
+				f.Repairs = append(f.Repairs, r)
 			}
-			f.Repairs = append(f.Repairs, r)
-			if !taken && !p.First && f.Severity == SeverityBreaking && !overlap(all, p.Edits) {
+			if !taken && !p.First && !overlap(all, p.Edits) {
 				taken = true
 				all = append(all, p.Edits...)
-				together++
 			}
 			if len(f.Repairs) == mostRepairs {
 				break
 			}
 		}
-		if f.Severity == SeverityBreaking {
-			broken++
-		}
 		if len(f.Repairs) > 0 {
 			f.Fix = f.Repairs[0].Text
 		}
 	}
-	if together > 0 {
+	if len(all) > 0 {
 		m.together(all)
 	}
 }
 
-func (m *mending) proposals(c Change, backward, forward bool) (list []Patch) {
+func (m *mending) proposals(c Change) (list []Patch) {
+	if m.asks--; m.asks < 0 {
+		return nil
+	}
 	defer func() {
 		if recover() != nil {
 			list = nil // a proposal that cannot be made is none
 		}
 	}()
-	return m.j.checker.Repair(m.j.old.Schema, m.j.q.Next, c, backward, forward)
+	level := m.j.q.Level
+	return m.j.checker.Repair(m.j.old.Schema, m.j.q.Next, c, level.AsksBackward(), level.AsksForward())
 }
 
 // together tries all edits at once.
@@ -129,7 +133,7 @@ func (m *mending) together(edits []Edit) {
 	if !ok {
 		return
 	}
-	m.tries, m.bytes = max(m.tries, 1), max(m.bytes, len(text))
+	m.tries, m.bytes, m.q.Budget = 1, math.MaxInt, m.j.q.Budget
 	next, ok := m.variant(m.j.q.Next, text)
 	if !ok {
 		return
@@ -182,11 +186,13 @@ func (m *mending) try(p Patch, f Finding) (Repair, bool) {
 }
 
 func (m *mending) variant(of schemas.Schema, text string) (schema schemas.Schema, ok bool) {
-	if m.tries == 0 || m.bytes < len(text) {
+	size := len(m.j.old.Schema.Source().Text) + len(text)
+	if m.tries == 0 || m.bytes < size {
+		m.tries = 0
 		return nil, false
 	}
 	m.tries--
-	m.bytes -= len(text)
+	m.bytes -= size
 	schema, err := m.j.q.Variant(of, text)
 	return schema, err == nil && schema != nil
 }
@@ -203,14 +209,9 @@ func aboutWhat(f Finding) string { return f.Rule + "\x00" + f.Path }
 
 // overlap tells whether edits could not be made beside those that are planned.
 func overlap(planned, edits []Edit) bool {
-	for _, p := range planned {
-		for _, e := range edits {
-			if e.Start < p.End && p.Start < e.End {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(planned, func(p Edit) bool {
+		return slices.ContainsFunc(edits, func(e Edit) bool { return e.Start < p.End && p.Start < e.End })
+	})
 }
 
 // apply makes the edits of a text. Insertions at one place stand in the order

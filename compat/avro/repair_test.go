@@ -2,8 +2,10 @@ package avro_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cartorio-registry/cartorio/compat"
 	compatavro "github.com/cartorio-registry/cartorio/compat/avro"
@@ -191,5 +193,60 @@ func TestNoRepairElsewhere(t *testing.T) {
 	}
 	if list := compatavro.Checker.Repair(old, next, changes[0], true, true); len(list) > 0 {
 		t.Errorf("proposes %q", list[0].Text)
+	}
+}
+
+// More breaks than are tried one by one are mended together all the same.
+func TestManyRepairsGoTogether(t *testing.T) {
+	t.Parallel()
+	var fields strings.Builder
+	for i := range 200 {
+		if i > 0 {
+			fields.WriteByte(',')
+		}
+		fmt.Fprintf(&fields, `{"name":"f%d","type":"string"}`, i)
+	}
+	old := `{"type":"record","name":"R","fields":[]}`
+	next := `{"type":"record","name":"R","fields":[` + fields.String() + `]}`
+	c := mended(t, old, next, compat.Backward, compat.Reference).Compared[0]
+	if c.Repaired == "" {
+		t.Fatal("nothing passes")
+	}
+	if again := mended(t, old, c.Repaired, compat.Backward, compat.Reference); !again.Compatible {
+		t.Error("the repaired text does not pass")
+	}
+}
+
+// Repairs of hostile pairs take time and memory in proportion.
+func TestHostileRepairs(t *testing.T) {
+	many := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	for _, c := range []struct{ name, old, next string }{
+		{"added fields", `{"type":"record","name":"R","fields":[]}`, `{"type":"record","name":"R","fields":[` + many(15_000, `{"name":"f%d","type":"string"}`) + `]}`},
+		{"removed symbols", `{"type":"enum","name":"E","symbols":[` + many(15_000, `"S%d"`) + `]}`, `{"type":"enum","name":"E","symbols":["A"]}`},
+		{"added symbols", `{"type":"enum","name":"E","symbols":["A"]}`, `{"type":"enum","name":"E","symbols":[` + many(15_000, `"S%d"`) + `]}`},
+		{"changed types", `{"type":"record","name":"R","fields":[` + many(15_000, `{"name":"f%d","type":"string"}`) + `]}`, `{"type":"record","name":"R","fields":[` + many(15_000, `{"name":"f%d","type":"int"}`) + `]}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			old, next := parsed(t, c.old), parsed(t, c.next)
+			began := time.Now()
+			compat.Check(compat.Question{Checkers: []compat.Checker{compatavro.Checker}, Level: compat.Full, VerdictPolicy: compat.Both, Next: next, History: []compat.Old{{Schema: old}}})
+			plain := time.Since(began)
+			began = time.Now()
+			mended(t, c.old, c.next, compat.Full, compat.Both)
+			took := time.Since(began)
+			t.Logf("%s without repairs, %s with them", plain, took)
+			if most := 10*plain + 2*time.Second; took > most {
+				t.Errorf("took %s, want at most %s", took, most)
+			}
+		})
 	}
 }

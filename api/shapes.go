@@ -101,7 +101,7 @@ var (
 		{"schemaType", typeShape, false, "absent is AVRO"},
 		{"references", referencesShape, false, ""},
 		{"version", integerShape, false, "0 or absent: the next; -1: compare with the latest only"},
-		{"id", integerShape, false, "refused until imports are supported"},
+		{"id", integerShape, false, "in the modes IMPORT and FORWARD only: the id that the schema has elsewhere"},
 		{"metadata", metadataShape, false, "absent: that of the latest version; {}: none"},
 		{"ruleSet", ruleSetShape, false, "absent: that of the latest version; {}: none"},
 		{"schemaTagsToAdd", anyArray, false, ""},

@@ -135,26 +135,38 @@ func (s *State) retire(u *subject, kind string, numbers []schemas.Version, perma
 	d := s.decide(key{versions, name}, key{referrers, name}, key{about: settings})
 	d.alone = permanent // what dies must not be in use by another of the batch
 	d.build = func(b *batch) error {
-		u := b.state.subject(name)
-		b.add(d.by(kind, deletedBody{V: bodyVersion, Context: name.Context, Subject: name.Name, Versions: numbers, Permanent: permanent}))
+		b.retire(d, kind, []going{{b.state.subject(name), numbers}}, permanent)
+		return nil
+	}
+	return d
+}
+
+// going are versions of a subject that are about to go.
+type going struct {
+	subject *subject
+	numbers []schemas.Version
+}
+
+// retire adds the events of deletions, all of one kind, and the texts that die
+// with them.
+func (b *batch) retire(d *decision, kind string, list []going, permanent bool) {
+	for _, g := range list {
+		u, name := g.subject, g.subject.subject()
+		b.add(d.by(kind, deletedBody{V: bodyVersion, Context: name.Context, Subject: name.Name, Versions: g.numbers, Permanent: permanent}))
 		b.touch(key{versions, name})
-		for _, n := range numbers {
+		for _, n := range g.numbers {
 			for _, ref := range u.find(n).entry.references() {
 				b.touch(key{referrers, ref.Target(name.Context)})
 			}
 		}
-		if !permanent {
-			return nil
-		}
-		b.erase = append(b.erase, b.state.dying(u, numbers)...)
 		left := len(u.versions)
 		for i := range u.versions {
-			if v := &u.versions[i]; v.hidden() || slices.Contains(numbers, v.number) {
+			if v := &u.versions[i]; v.hidden() || slices.Contains(g.numbers, v.number) {
 				left--
 			}
 		}
-		if left > 0 {
-			return nil
+		if !permanent || left > 0 {
+			continue
 		}
 		// With its last version a subject loses its config and mode.
 		if c, ok := b.state.configs[name]; ok && name.Name != "" {
@@ -165,16 +177,19 @@ func (s *State) retire(u *subject, kind string, numbers []schemas.Version, perma
 			b.add(d.by(KindModeCleared, modeBody{V: bodyVersion, Context: name.Context, Subject: name.Name, Before: m}))
 			b.touch(key{about: settings})
 		}
-		return nil
 	}
-	return d
+	if permanent {
+		b.erase = append(b.erase, b.state.dying(list)...)
+	}
 }
 
 // dying lists the texts that nothing has any more once versions are gone.
-func (s *State) dying(u *subject, numbers []schemas.Version) []Hash {
+func (s *State) dying(list []going) []Hash {
 	uses := map[*entry]int{}
-	for _, n := range numbers {
-		uses[u.find(n).entry]++
+	for _, g := range list {
+		for _, n := range g.numbers {
+			uses[g.subject.find(n).entry]++
+		}
 	}
 	entries := map[*text]int32{}
 	for e, n := range uses {
@@ -182,14 +197,14 @@ func (s *State) dying(u *subject, numbers []schemas.Version) []Hash {
 			entries[e.text]++
 		}
 	}
-	var list []Hash
+	var hashes []Hash
 	for t, n := range entries {
 		if n == t.uses && !t.erased {
-			list = append(list, HashOf(t.text))
+			hashes = append(hashes, HashOf(t.text))
 		}
 	}
-	slices.SortFunc(list, func(a, b Hash) int { return slices.Compare(a[:], b[:]) })
-	return list
+	slices.SortFunc(hashes, func(a, b Hash) int { return slices.Compare(a[:], b[:]) })
+	return hashes
 }
 
 // DeleteContext removes an empty context; an unknown one is no error, and the

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -48,6 +49,8 @@ type (
 		RuleSet    *ruleSetBody    `json:"ruleSet,omitempty"`
 		// Hides are soft-deleted versions of the subject that this one replaces.
 		Hides []schemas.Version `json:"hides,omitempty"`
+		// Canonical is identity.canonical in hex digits.
+		Canonical string `json:"canonical,omitempty"`
 	}
 	deletedBody struct {
 		V         int               `json:"v"`
@@ -160,6 +163,24 @@ func decodeBody(r Record, body any) error {
 		return fmt.Errorf("read event %d (%s): %w", r.Revision, r.Kind, err)
 	}
 	return nil
+}
+
+func hashToBody(h Hash) string {
+	if h == (Hash{}) {
+		return ""
+	}
+	return hex.EncodeToString(h[:])
+}
+
+func hashFromBody(text string) (h Hash, err error) {
+	if text == "" {
+		return h, nil
+	}
+	b, err := hex.DecodeString(text)
+	if err != nil || len(b) != len(h) {
+		return h, fmt.Errorf("%q is no hash", text)
+	}
+	return Hash(b), nil
 }
 
 func referencesToBody(refs []schemas.Reference) []referenceBody {

@@ -93,9 +93,19 @@ func (s *State) register(b *registeredBody, r Record) error {
 		return err
 	}
 	u := s.makeSubject(name)
-	if u.find(b.Version) != nil {
-		return fmt.Errorf("version %d of subject %q is already there", b.Version, name)
+	if v := u.find(b.Version); v != nil {
+		if v.live() || v.entry != e {
+			return fmt.Errorf("version %d of subject %q is already there", b.Version, name)
+		}
+		// An import brings a deleted version back.
+		if v.hidden() {
+			e.uses.add(use{u, v.number})
+		}
+		v.gone, v.time, u.changed, u.space.listed = 0, r.Time.UnixMilli(), r.Revision, true
+		s.referred(e, r.Revision)
+		return nil
 	}
+	delete(u.gone, b.Version)
 	for _, n := range b.Hides {
 		v := u.find(n)
 		if v == nil || v.gone != softDeleted {
@@ -149,6 +159,10 @@ func (s *State) enter(b *registeredBody, guid schemas.GUID, r Record) (*entry, e
 		guid: guid, kind: b.Type, hash: r.Event.Text, references: referencesFromBody(b.References),
 		metadata: metadataFromBody(b.Metadata), rules: ruleSetFromBody(b.RuleSet),
 	}
+	var err error
+	if want.canonical, err = hashFromBody(b.Canonical); err != nil {
+		return nil, err
+	}
 	n := s.space(b.Context)
 	if e := n.entries[b.ID]; e != nil {
 		if t := s.texts[want.hash]; t == nil || e.text != t || e.guid != guid {
@@ -174,8 +188,11 @@ func (s *State) makeEntry(n *namespace, id int32, want *identity, body string, e
 	}
 	t.uses++
 	e := &entry{space: n, text: t, guid: want.guid, id: id, kind: kind, next: s.guids[guidKey(want.guid)]}
-	if len(want.references) > 0 || want.metadata != nil || want.rules != nil {
-		e.more = &attachments{want.references, want.metadata, want.rules}
+	if len(want.references) > 0 || want.metadata != nil || want.rules != nil || want.canonical != (Hash{}) {
+		e.more = &attachments{want.references, want.metadata, want.rules, want.canonical}
+	}
+	if want.canonical != (Hash{}) {
+		s.canonical[want.canonical] = append(s.canonical[want.canonical], e)
 	}
 	s.guids[guidKey(e.guid)] = e
 	n.entries[id] = e
@@ -239,6 +256,10 @@ func (s *State) remove(u *subject, number schemas.Version) {
 		return
 	}
 	e := v.entry
+	if u.gone == nil {
+		u.gone = map[schemas.Version]mark{}
+	}
+	u.gone[number] = mark{e.guid, e.kind}
 	var hid []schemas.Version
 	for i := range u.versions {
 		if u.versions[i].gone == number {
@@ -261,6 +282,10 @@ func (s *State) remove(u *subject, number schemas.Version) {
 // nothing: their entry is that of the number that hid them.
 func (s *State) forget(e *entry) {
 	delete(e.space.entries, e.id)
+	if e.more != nil && e.more.canonical != (Hash{}) {
+		rest := slices.DeleteFunc(s.canonical[e.more.canonical], func(x *entry) bool { return x == e })
+		set(s.canonical, e.more.canonical, rest, len(rest) > 0)
+	}
 	key := guidKey(e.guid)
 	if s.guids[key] == e {
 		set(s.guids, key, e.next, e.next != nil)

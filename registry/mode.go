@@ -13,7 +13,7 @@ import (
 type Mode string
 
 // The modes of the wire. ReadOnlyOverride is deprecated there and acts as
-// ReadOnly; Import and Forward are refused until imports are built.
+// ReadOnly; Forward is Import for the whole registry, entered without conditions.
 const (
 	ReadWrite        Mode = "READWRITE"
 	ReadOnly         Mode = "READONLY"
@@ -50,21 +50,26 @@ func (r *Registry) ModeInForce(scope schemas.Subject) Mode {
 
 // SetMode sets a scope's mode. The subject need not exist.
 //
+// Entering IMPORT, without force and unless it is in force already, wants no live
+// subject in the scope, and removes the soft-deleted versions in it for good. For
+// the global scope every context counts.
+//
 // Errors: CodeModeInvalid for a text that is no mode, and for FORWARD anywhere
-// but on the whole registry; CodeNotPermitted for IMPORT and FORWARD, which are
-// not supported yet; CodeSubjectInvalid.
+// but on the whole registry; CodeNotPermitted for IMPORT over live subjects;
+// CodeReferenced for IMPORT over a soft-deleted version that another subject
+// references; CodeSubjectInvalid.
+// Source: REST contract 4.5 and 5.9.
 func (r *Registry) SetMode(ctx context.Context, scope schemas.Subject, m Mode, force bool) error {
 	scope = filled(scope)
 	if err := settable(scope); err != nil {
 		return err
 	}
 	switch m {
-	case ReadWrite, ReadOnly, ReadOnlyOverride:
-	case Forward, Import:
-		if m == Forward && scope != registryScope {
+	case ReadWrite, ReadOnly, ReadOnlyOverride, Import:
+	case Forward:
+		if scope != registryScope {
 			return &Error{Code: CodeModeInvalid, Subject: scope, Text: "mode FORWARD can be set on the whole registry (:.__GLOBAL:) only"}
 		}
-		return &Error{Code: CodeNotPermitted, Subject: scope, Text: fmt.Sprintf("mode %s is not supported yet: %s stays in mode %s", m, named(scope), r.ModeInForce(scope))}
 	default:
 		return &Error{Code: CodeModeInvalid, Subject: scope, Text: fmt.Sprintf("mode %q is none of READWRITE, READONLY, READONLY_OVERRIDE, IMPORT, FORWARD", string(m))}
 	}
@@ -74,8 +79,59 @@ func (r *Registry) SetMode(ctx context.Context, scope schemas.Subject, m Mode, f
 		if r.state.modes[scope] == m {
 			return nil, nil
 		}
-		return r.state.remode([]schemas.Subject{scope}, m), nil
+		d := r.state.remode([]schemas.Subject{scope}, m)
+		if m == Import && !force && r.state.modeInForce(scope) != Import {
+			set := d.build
+			d.alone = true // what is in the scope is judged where nothing moves
+			d.build = func(b *batch) error {
+				list, err := b.state.emptied(scope)
+				if err != nil {
+					return err
+				}
+				b.retire(d, KindSubjectDeleted, list, true)
+				return set(b)
+			}
+		}
+		return d, nil
 	})
+}
+
+// emptied lists the soft-deleted versions that go when scope enters IMPORT.
+//
+// Errors: CodeNotPermitted while a subject in the scope is live, CodeReferenced
+// while one of the versions is referenced from outside the scope.
+func (s *State) emptied(scope schemas.Subject) ([]going, error) {
+	var list []going
+	inside := map[*subject]bool{}
+	for _, u := range s.subjects() {
+		every := scope == globalScope || scope == registryScope
+		if !every && (u.space.name != scope.Context || !scope.IsContext() && u.name != scope.Name) {
+			continue
+		}
+		if u.has(LiveOnly) {
+			return nil, &Error{Code: CodeNotPermitted, Subject: u.subject(), Text: fmt.Sprintf("%s cannot enter mode IMPORT: it has the live subject '%s'; delete it first, or set the mode with force=true", named(scope), u.text)}
+		}
+		g := going{subject: u}
+		for i := range u.versions {
+			if v := &u.versions[i]; !v.hidden() {
+				g.numbers = append(g.numbers, v.number)
+			}
+		}
+		list = append(list, g)
+		inside[u] = true
+	}
+	for _, g := range list {
+		for _, n := range g.numbers {
+			for _, e := range s.referrers(g.subject, n, WithDeleted, nil) {
+				for _, at := range e.uses.list() {
+					if !inside[at.subject] {
+						return nil, s.unreferenced(g.subject, n, true, nil)
+					}
+				}
+			}
+		}
+	}
+	return list, nil
 }
 
 // ClearMode removes a scope's mode and answers what it was. recursive, on a

@@ -154,11 +154,15 @@ func (r *Registry) view(q Registration) *view {
 // validates tells whether new texts are read strictly and soft-deleted
 // references refused.
 func (v *view) validates() bool {
-	return v.config.ValidateNewSchemas == nil || *v.config.ValidateNewSchemas
+	return !v.imports() && (v.config.ValidateNewSchemas == nil || *v.config.ValidateNewSchemas)
 }
 
+// imports tells whether versions come with the ids of another registry, and as
+// they are there.
+func (v *view) imports() bool { return v.mode == Import || v.mode == Forward }
+
 func (v *view) reading(q Registration) reading {
-	how := reading{mode: schemas.Stored, in: q.Subject.Context, normalize: q.Normalize || isTrue(v.config.Normalize)}
+	how := reading{mode: schemas.Stored, in: q.Subject.Context, normalize: !v.imports() && (q.Normalize || isTrue(v.config.Normalize))}
 	if v.validates() {
 		how.mode = schemas.New
 	}
@@ -226,7 +230,7 @@ func (r *Registry) attempt(ctx context.Context, q Registration, v *view, how rea
 	}
 	q.Source.References = v.strict.references
 	f, err := r.form(ctx, q.Source, how)
-	if err == nil && isTrue(v.config.ValidateFields) {
+	if err == nil && isTrue(v.config.ValidateFields) && !v.imports() {
 		err = validFields(q.Source)
 	}
 	return attempt{f, err}
@@ -246,6 +250,9 @@ func (r *Registry) register(ctx context.Context, q Registration, told *Stored, s
 	}
 	if err := v.permits(q); err != nil {
 		return nil, err
+	}
+	if v.imports() {
+		return r.adopt(q, v, try, told, stamp)
 	}
 	if v.high == math.MaxInt32 {
 		return nil, &Error{Code: CodeInternal, Subject: q.Subject, Text: "give a version", Err: fmt.Errorf("subject %q has used every number", q.Subject)}
@@ -296,8 +303,11 @@ func (v *view) permits(q Registration) error {
 	if v.mode == ReadOnly || v.mode == ReadOnlyOverride {
 		return &Error{Code: CodeNotPermitted, Subject: q.Subject, Text: fmt.Sprintf("%s is in mode %s: nothing new can be registered", named(q.Subject), v.mode)}
 	}
-	if q.hasID() {
-		return &Error{Code: CodeNotPermitted, Subject: q.Subject, Text: fmt.Sprintf("%s is in mode %s: id %d cannot be chosen outside mode IMPORT, which is not supported yet", named(q.Subject), v.mode, *q.ID)}
+	switch {
+	case v.imports() && !q.hasID():
+		return &Error{Code: CodeNotPermitted, Subject: q.Subject, Text: fmt.Sprintf("%s is in mode %s: what is new needs an id", named(q.Subject), v.mode)}
+	case q.hasID() && !v.imports():
+		return &Error{Code: CodeNotPermitted, Subject: q.Subject, Text: fmt.Sprintf("%s is in mode %s: id %d can be chosen in mode IMPORT only", named(q.Subject), v.mode, *q.ID)}
 	}
 	return nil
 }
@@ -315,7 +325,7 @@ func (r *Registry) again(ctx context.Context, q Registration, v *view) (attempt,
 // attaches.
 func (v *view) merges() bool {
 	c := v.config
-	return c.DefaultMetadata != nil || c.OverrideMetadata != nil || c.DefaultRuleSet != nil || c.OverrideRuleSet != nil
+	return !v.imports() && (c.DefaultMetadata != nil || c.OverrideMetadata != nil || c.DefaultRuleSet != nil || c.OverrideRuleSet != nil)
 }
 
 // attached are the metadata and rules that the version next gets: what the
@@ -356,8 +366,12 @@ func (r *Registry) store(v *view, name schemas.Subject, next schemas.Version, f 
 		if err != nil {
 			return err
 		}
+		source := f.source
+		if e := b.state.known(name.Context, want); e != nil && e.more != nil && e.more.canonical != (Hash{}) {
+			want, source = b.state.identity(e), b.state.source(e) // imported in another layout
+		}
 		if b.state.texts[want.hash] == nil {
-			b.text(Text{want.hash, f.source.Text})
+			b.text(Text{want.hash, source.Text})
 		}
 		e := v.by(KindVersionRegistered, registeredBody{
 			V: bodyVersion, Context: name.Context, Subject: name.Name, Version: next, ID: id, Type: want.kind, GUID: want.guid.String(),
@@ -372,7 +386,7 @@ func (r *Registry) store(v *view, name schemas.Subject, next schemas.Version, f 
 		}
 		*told = Stored{Fresh: true, Found: schemas.Found{
 			Subject: name, Version: next, ID: schemas.ID{Context: name.Context, Number: id}, GUID: want.guid,
-			Source: f.source, Metadata: want.metadata, RuleSet: want.rules,
+			Source: source, Metadata: want.metadata, RuleSet: want.rules,
 		}}
 		*stamp = func() time.Time { return b.events[at].Time }
 		return nil

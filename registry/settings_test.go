@@ -86,10 +86,12 @@ func TestSettings(t *testing.T) {
 			mode s CURIOUS => 42204
 			mode s "" => 42204
 			mode s FORWARD => 42204
-			mode :.__GLOBAL: FORWARD => 42205
-			mode s IMPORT => 42205
-			mode s IMPORT force => 42205
-			modeInForce s => READWRITE
+			mode :.emea: FORWARD => 42204
+			mode :.__GLOBAL: FORWARD => 
+			modeInForce s => FORWARD
+			clearMode :.__GLOBAL: => FORWARD
+			mode s IMPORT => 
+			modeInForce s => IMPORT
 		`},
 		{"what a read-only subject allows", `
 			register s "A" => id 1 v1 new

@@ -15,7 +15,7 @@ import (
 
 // snapshotForm is the first byte of every snapshot. A snapshot of another form
 // is thrown away and the journal folded anew, so it may change at will.
-const snapshotForm = 1
+const snapshotForm = 2
 
 // errSnapshot says that a snapshot cannot be used.
 var errSnapshot = errors.New("snapshot is unusable")
@@ -56,7 +56,7 @@ func (s *State) Encode() []byte {
 		names := slices.DeleteFunc(slices.SortedFunc(maps.Keys(n.subjects), compareText), func(name string) bool { return n.subjects[name].high == 0 })
 		w.number(uint64(len(names)))
 		for _, name := range names {
-			w.subject(n.subjects[name])
+			w.subject(s, n.subjects[name])
 		}
 	}
 	w.json(s.settingsBody())
@@ -110,11 +110,12 @@ func (w *snapshotWriter) entry(s *State, e *entry, at map[*text]uint64) {
 	if e.more != nil {
 		w.json(registeredBody{
 			References: referencesToBody(e.more.references), Metadata: metadataToBody(e.more.metadata), RuleSet: ruleSetToBody(e.more.rules),
+			Canonical: hashToBody(e.more.canonical),
 		})
 	}
 }
 
-func (w *snapshotWriter) subject(u *subject) {
+func (w *snapshotWriter) subject(s *State, u *subject) {
 	w.text(u.name)
 	w.number(uint64(u.high))
 	w.number(uint64(len(u.versions)))
@@ -124,6 +125,13 @@ func (w *snapshotWriter) subject(u *subject) {
 		w.signed(int64(v.gone))
 		w.signed(v.time)
 		w.number(uint64(v.entry.id))
+	}
+	w.number(uint64(len(u.gone)))
+	for _, number := range slices.Sorted(maps.Keys(u.gone)) {
+		at := u.gone[number]
+		w.number(uint64(number))
+		w.out = append(w.out, at.guid[:]...)
+		w.text(string(s.types[at.kind]))
 	}
 }
 
@@ -257,6 +265,10 @@ func (r *snapshotReader) entry(s *State, n *namespace, hashes []Hash, textOf fun
 		var more registeredBody
 		r.json(&more)
 		want.references, want.metadata, want.rules = referencesFromBody(more.References), metadataFromBody(more.Metadata), ruleSetFromBody(more.RuleSet)
+		var err error
+		if want.canonical, err = hashFromBody(more.Canonical); err != nil {
+			r.fail()
+		}
 	}
 	if r.bad || at >= uint64(len(hashes)) {
 		r.fail()
@@ -285,4 +297,17 @@ func (r *snapshotReader) subject(s *State, n *namespace) {
 		s.put(u, v, 0)
 	}
 	u.high = high
+	for range r.count(1 + len(schemas.GUID{}) + 1) {
+		number := schemas.Version(r.number())
+		at := mark{guid: schemas.GUID(r.bytes(len(schemas.GUID{})))}
+		kind, ok := s.kindOf(schemas.Type(r.text()))
+		if r.bad || !ok {
+			r.fail()
+			return
+		}
+		if at.kind = kind; u.gone == nil {
+			u.gone = map[schemas.Version]mark{}
+		}
+		u.gone[number] = at
+	}
 }

@@ -20,6 +20,7 @@ type State struct {
 	contexts     map[schemas.Context]*namespace
 	texts        map[Hash]*text
 	guids        map[uint64]*entry // by the GUID's first eight bytes, chained
+	canonical    map[Hash][]*entry // imported texts that are not canonical, by identity.canonical
 	configs      map[schemas.Subject]Config
 	modes        map[schemas.Subject]Mode
 	exceptions   map[schemas.Subject]map[string]string // fingerprint → reason
@@ -37,6 +38,7 @@ func NewState() *State {
 		contexts:   map[schemas.Context]*namespace{},
 		texts:      map[Hash]*text{},
 		guids:      map[uint64]*entry{},
+		canonical:  map[Hash][]*entry{},
 		configs:    map[schemas.Subject]Config{},
 		modes:      map[schemas.Subject]Mode{},
 		exceptions: map[schemas.Subject]map[string]string{},
@@ -79,6 +81,14 @@ type attachments struct {
 	references []schemas.Reference
 	metadata   *schemas.Metadata
 	rules      *schemas.RuleSet
+	canonical  Hash // identity.canonical
+}
+
+// mark is what is left of a version that was permanently deleted: enough to tell
+// whether an import brings it back.
+type mark struct {
+	guid schemas.GUID
+	kind uint8
 }
 
 // subject is a line of versions. It stays when its last version is gone, for
@@ -92,6 +102,7 @@ type subject struct {
 	changed  Revision                     // when its versions last changed
 	referred Revision                     // when what refers to it last changed
 	from     map[schemas.Version][]*entry // which entries reference a version
+	gone     map[schemas.Version]mark     // permanently deleted numbers
 }
 
 // version is one number of a subject.
@@ -282,19 +293,24 @@ func (s *State) spaces() []*namespace {
 
 // known finds the entry with identity want in a context: the smallest id, should
 // an import have given several. The GUID only finds candidates: its formula
-// does not mark where one part ends, and MD5 can be made to collide.
+// does not mark where one part ends, and MD5 can be made to collide. A text that
+// was imported in another layout is found by its canonical form.
 func (s *State) known(c schemas.Context, want *identity) *entry {
 	t := s.texts[want.hash]
-	if t == nil {
-		return nil
-	}
 	var best *entry
 	for e := s.guids[guidKey(want.guid)]; e != nil; e = e.next {
-		if e.guid == want.guid && e.text == t && e.space.name == c && s.types[e.kind] == want.kind &&
+		if t != nil && e.guid == want.guid && e.text == t && e.space.name == c && s.types[e.kind] == want.kind &&
 			slices.Equal(e.references(), want.references) &&
 			equalMetadata(e.metadata(), want.metadata) && equalRules(e.rules(), want.rules) &&
 			(best == nil || e.id < best.id) {
 			best = e
+		}
+	}
+	if best == nil && len(s.canonical) > 0 {
+		for _, e := range s.canonical[want.content()] {
+			if e.space.name == c && (best == nil || e.id < best.id) {
+				best = e
+			}
 		}
 	}
 	return best

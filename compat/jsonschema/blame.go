@@ -25,14 +25,17 @@ type proof struct {
 	violations []schemas.Violation
 }
 
+// judgeSteps bounds one judgment of a witness: what takes more proves nothing.
+const judgeSteps = 400_000
+
 // judge holds a value to both whole schemas; nil when it proves nothing.
 func (d direction) judge(meter *compat.Meter, text string) *proof {
 	meter.Spend(2 + len(text)/16)
 	p := schemas.Payload{Bytes: []byte(text)}
-	if !d.writer.Reads(d.writer, p, schemas.ReadOptions{Violations: 1}).OK() {
+	if !d.writer.Reads(d.writer, p, schemas.ReadOptions{Violations: 1, Steps: judgeSteps}).OK() {
 		return nil
 	}
-	got := d.reader.Reads(d.writer, p, schemas.ReadOptions{})
+	got := d.reader.Reads(d.writer, p, schemas.ReadOptions{Steps: judgeSteps})
 	if got.OK() || got.Violations[0].Kind != schemas.Invalid {
 		return nil
 	}

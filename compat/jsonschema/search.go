@@ -25,9 +25,9 @@ type search struct {
 // The costs, in steps, of what takes longer than a step: measured, so that the
 // default budget keeps a pair under its time.
 const (
-	costOfBranch   = 40
-	costOfGoal     = 60
-	costOfJudgment = 10
+	costOfBranch   = 20
+	costOfGoal     = 20
+	costOfJudgment = 5
 )
 
 const (
@@ -74,7 +74,8 @@ func kindOf(v *jsontext.Value) jsonschema.Kinds {
 
 func (x *search) run() ([]*jsontext.Value, state) {
 	for _, v := range []*jsontext.Value{nullValue, falseValue, trueValue} {
-		if !x.isDone() {
+		x.kind = kindOf(v)
+		if !x.isDone() && x.isOpenTo() {
 			x.try(v)
 		}
 	}
@@ -82,10 +83,21 @@ func (x *search) run() ([]*jsontext.Value, state) {
 		if x.isDone() {
 			break
 		}
-		x.kind = kind
-		x.look()
+		if x.kind = kind; x.isOpenTo() {
+			x.look()
+		}
 	}
 	return x.result()
+}
+
+// isOpenTo tells whether no demand of the goal excludes the kind at sight.
+func (x *search) isOpenTo() bool {
+	for _, l := range x.goal.literals {
+		if !l.not && !x.couldBe(l.node) {
+			return false
+		}
+	}
+	return true
 }
 
 func (x *search) result() ([]*jsontext.Value, state) {

@@ -355,8 +355,8 @@ func (d *differ) enums(p place) {
 	}
 	if !ascending(order) {
 		d.report(symbolsReordered, p, told{
-			old: o.Place(), new: n.Place(), effect: reads,
-			text: fmt.Sprintf("the symbols of enum %s stand in another order", n.Full),
+			old: o.Place(), new: n.Place(), effect: misleads,
+			text: fmt.Sprintf("the symbols of enum %s stand in another order, which changes how they sort and what a reader without the writer's schema sees", n.Full),
 		})
 	}
 	if o.HasDefault == n.HasDefault && o.Default == n.Default {

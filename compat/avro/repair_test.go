@@ -13,21 +13,12 @@ import (
 	"github.com/cartorio-registry/cartorio/schemas/avro"
 )
 
-func parsed(t *testing.T, text string) schemas.Schema {
-	t.Helper()
-	s, err := avro.Format.Parse(context.Background(), schemas.Source{Type: schemas.Avro, Text: text}, nil, schemas.ParseOptions{})
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	return s
-}
-
 // mended asks for a pair with repairs.
 func mended(t *testing.T, old, next string, level compat.Level, policy compat.VerdictPolicy) compat.Report {
 	t.Helper()
 	return compat.Check(compat.Question{
 		Checkers: []compat.Checker{compatavro.Checker}, Subject: "s", Level: level, VerdictPolicy: policy,
-		Next: parsed(t, next), History: []compat.Old{{Label: "1", Version: 1, Schema: parsed(t, old)}},
+		Next: parse(t, next), History: []compat.Old{{Label: "1", Version: 1, Schema: parse(t, old)}},
 		Variant: func(of schemas.Schema, text string) (schemas.Schema, error) {
 			return avro.Format.Parse(context.Background(), schemas.Source{Type: schemas.Avro, Text: text}, nil, schemas.ParseOptions{})
 		},
@@ -236,7 +227,7 @@ func TestHostileRepairs(t *testing.T) {
 		{"changed types", `{"type":"record","name":"R","fields":[` + many(15_000, `{"name":"f%d","type":"string"}`) + `]}`, `{"type":"record","name":"R","fields":[` + many(15_000, `{"name":"f%d","type":"int"}`) + `]}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			old, next := parsed(t, c.old), parsed(t, c.next)
+			old, next := parse(t, c.old), parse(t, c.next)
 			began := time.Now()
 			compat.Check(compat.Question{Checkers: []compat.Checker{compatavro.Checker}, Level: compat.Full, VerdictPolicy: compat.Both, Next: next, History: []compat.Old{{Schema: old}}})
 			plain := time.Since(began)

@@ -45,6 +45,10 @@ var (
 	either  = []compat.Outcome{compat.Reads, compat.Misleads}
 )
 
+// misleads is the effect of a change that leaves every value and changes what it
+// stands for: a person has to look.
+var misleads = compat.Effect{NewReadsOld: compat.Misleads, OldReadsNew: compat.Misleads}
+
 // note makes a rule whose changes hurt no data.
 func note(id, mirror string, claims ...string) compat.Rule {
 	return compat.Rule{ID: id, Mirror: mirror, May: each(safe, safe), Claims: claims}
@@ -105,7 +109,7 @@ var (
 	symbolRemoved      = compat.Rule{ID: "avro.enum-symbol-removed", Mirror: "avro.enum-symbol-added", May: each(refused, safe), Peers: []string{missingSymbols}, Claims: []string{"enum.symbols"}}
 	symbolAddedUnder   = compat.Rule{ID: "avro.enum-symbol-added-under-default", Mirror: "avro.enum-symbol-removed-under-default", May: each(safe, altered), Claims: []string{"enum.symbols", "enum.default"}}
 	symbolRemovedUnder = compat.Rule{ID: "avro.enum-symbol-removed-under-default", Mirror: "avro.enum-symbol-added-under-default", May: each(altered, safe), Claims: []string{"enum.symbols", "enum.default"}}
-	symbolsReordered   = note("avro.enum-symbols-reordered", "avro.enum-symbols-reordered", "enum.symbols")
+	symbolsReordered   = compat.Rule{ID: "avro.enum-symbols-reordered", Mirror: "avro.enum-symbols-reordered", May: each(misled, misled), Claims: []string{"enum.symbols"}}
 	enumDefaultAdded   = note("avro.enum-default-added", "avro.enum-default-removed", "enum.default")
 	enumDefaultRemoved = note("avro.enum-default-removed", "avro.enum-default-added", "enum.default")
 	enumDefaultChanged = note("avro.enum-default-changed", "avro.enum-default-changed", "enum.default")
@@ -119,8 +123,8 @@ var (
 	logicalChanged   = compat.Rule{ID: "avro.logical-type-changed", Mirror: "avro.logical-type-changed", May: each(misled, misled), Claims: []string{"logicalType"}}
 	decimalScale     = compat.Rule{ID: "avro.decimal-scale-changed", Mirror: "avro.decimal-scale-changed", May: each(misled, misled), Claims: []string{"decimal.scale"}}
 	decimalPrecision = note("avro.decimal-precision-changed", "avro.decimal-precision-changed", "decimal.precision")
-	docChanged       = note("avro.doc-changed", "avro.doc-changed", "record.doc", "field.doc", "enum.doc", "fixed.doc")
-	attributeChanged = note("avro.attribute-changed", "avro.attribute-changed", "attribute", "field.attribute")
+	docChanged       = compat.Rule{ID: "avro.doc-changed", Mirror: "avro.doc-changed", May: each(either, either), Claims: []string{"record.doc", "field.doc", "enum.doc", "fixed.doc"}}
+	attributeChanged = compat.Rule{ID: "avro.attribute-changed", Mirror: "avro.attribute-changed", May: each(either, either), Claims: []string{"attribute", "field.attribute"}}
 )
 
 // rules lists every rule, in the order of the catalogue.

@@ -206,3 +206,31 @@ func TestStoredSchemas(t *testing.T) {
 		}
 	}
 }
+
+// Changes of meaning leave every value and are told as risks; what only adds a
+// text is a note.
+func TestChangesOfMeaning(t *testing.T) {
+	t.Parallel()
+	const field = `{"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"%s}]}`
+	for _, c := range []struct {
+		name, old, next string
+		want            compat.Severity
+	}{
+		{"another documentation", fmt.Sprintf(field, `, "doc": "in cents"`), fmt.Sprintf(field, `, "doc": "in euros"`), compat.Risk},
+		{"a documentation", fmt.Sprintf(field, ``), fmt.Sprintf(field, `, "doc": "in euros"`), compat.Note},
+		{"no documentation any more", fmt.Sprintf(field, `, "doc": "in euros"`), fmt.Sprintf(field, ``), compat.Note},
+		{"another unit", fmt.Sprintf(field, `, "unit": "ms"`), fmt.Sprintf(field, `, "unit": "s"`), compat.Risk},
+		{"a unit", fmt.Sprintf(field, ``), fmt.Sprintf(field, `, "Units": "s"`), compat.Risk},
+		{"another attribute", fmt.Sprintf(field, `, "owner": "a"`), fmt.Sprintf(field, `, "owner": "b"`), compat.Note},
+		{"another order of symbols", `{"type": "enum", "name": "E", "symbols": ["A", "B"]}`, `{"type": "enum", "name": "E", "symbols": ["B", "A"]}`, compat.Risk},
+		{"another decimal scale", `{"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}`, `{"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 4}`, compat.Risk},
+	} {
+		for _, policy := range []compat.VerdictPolicy{compat.Reference, compat.Sound, compat.Both} {
+			report := mended(t, c.old, c.next, compat.Full, policy)
+			list := report.Compared[0].Findings
+			if !report.Compatible || len(list) != 1 || list[0].Severity != c.want || list[0].Witness != nil {
+				t.Errorf("%s under %s: %s with %+v, want one %s", c.name, policy, report.Verdict(), list, c.want)
+			}
+		}
+	}
+}

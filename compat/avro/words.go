@@ -130,9 +130,17 @@ func (d *differ) doc(p place, old, next placed, before, after string) {
 	if before == after {
 		return
 	}
-	d.report(docChanged, p, told{
-		old: old.Place(), new: next.Place(), before: short(before), after: short(after), effect: reads, text: "the documentation changed",
-	})
+	t := told{old: old.Place(), new: next.Place(), before: short(before), after: short(after), effect: reads, text: "the documentation changed"}
+	if before != "" && after != "" {
+		t.effect = misleads
+		t.text = "the documentation says something else: whether values still mean the same needs a human"
+	}
+	d.report(docChanged, p, t)
+}
+
+// isUnit tells the custom attribute that people give the unit of a number in.
+func isUnit(name string) bool {
+	return strings.EqualFold(name, "unit") || strings.EqualFold(name, "units")
 }
 
 // attributes compares custom attributes, whatever their order. Those that the
@@ -170,6 +178,10 @@ func (d *differ) attributes(p place, old, next placed, os, ns []avro.Attribute, 
 			continue
 		}
 		t := told{old: old.Place(), new: next.Place(), path: p.path.String() + "@" + name, detail: name, effect: reads, text: fmt.Sprintf("the custom attribute %s changed", name)}
+		if isUnit(name) {
+			t.effect = misleads
+			t.text += ": whether old and new numbers still mean the same needs a human"
+		}
 		if o != nil {
 			t.before = short(o.String())
 		}

@@ -316,46 +316,48 @@ func (r result) format() schemas.Type {
 	return r.pair.Old.Source.Type
 }
 
-// The rules about whole files; their text is here because only files have them.
+// The rules about whole files, which only this command finds.
 const (
 	ruleAdded   = "schema.added"
 	ruleRemoved = "schema.removed"
 	ruleMoved   = "schema.moved"
 )
 
+// about begins a finding on a whole file with what its rule says.
+func about(rule string, severity compat.Severity, e *folder.Entry) compat.Finding {
+	f := compat.Finding{Rule: rule, Aliases: []string{}, Severity: severity, Direction: "both", Path: name(e)}
+	for _, r := range compat.CoreRules() {
+		if r.ID == rule {
+			f.Message, f.Why, f.Fix = r.Title, r.Why, r.Fix
+		}
+	}
+	return f
+}
+
 // added tells of a schema that is new; where says in what.
 func added(head *side, e *folder.Entry, where string) compat.Finding {
-	return compat.Finding{
-		Rule: ruleAdded, Aliases: []string{}, Severity: compat.Note, Direction: "both", Path: name(e),
-		Head:    compat.Location{Label: head.label, File: head.show(e.Path), Line: 1, Column: 1},
-		Message: "the schema is new" + where,
-		Why:     "nothing was written with it before, so nothing can break",
-	}
+	f := about(ruleAdded, compat.Note, e)
+	f.Head = compat.Location{Label: head.label, File: head.show(e.Path), Line: 1, Column: 1}
+	f.Message += where
+	return f
 }
 
 func removed(head, base *side, e *folder.Entry) compat.Finding {
-	return compat.Finding{
-		Rule: ruleRemoved, Aliases: []string{}, Severity: compat.Risk, Direction: "both", Path: name(e),
-		Base:    compat.Location{Label: base.label, File: base.show(e.Path), Line: 1, Column: 1},
-		Head:    compat.Location{Label: head.label},
-		Message: "the schema was removed",
-		Why:     "messages written with it may still be under way, and a consumer that starts without it cannot read them",
-		Fix:     "keep the file until no queue or topic holds such messages; the registry keeps its versions in any case",
-	}
+	f := about(ruleRemoved, compat.Risk, e)
+	f.Base = compat.Location{Label: base.label, File: base.show(e.Path), Line: 1, Column: 1}
+	f.Head = compat.Location{Label: head.label}
+	return f
 }
 
 func moved(base *side, p folder.Pairing) compat.Finding {
-	f := compat.Finding{
-		Rule: ruleMoved, Aliases: []string{}, Severity: compat.Note, Direction: "both", Path: name(p.New),
-		Subject: p.New.Subject.String(), Format: p.New.Source.Type,
-		Base:    compat.Location{Line: 1, Column: 1},
-		Head:    compat.Location{Line: 1, Column: 1},
-		Message: "the file was " + base.show(p.Old.Path),
-	}
-	if p.New.Subject != p.Old.Subject {
-		f.Why = "its subject was " + p.Old.Subject.String() + " and is now " + p.New.Subject.String() + ", which starts a history of its own in a registry"
-		f.Severity = compat.Risk
-		f.Fix = "declare the subject in cartorio.yaml, or keep the path"
+	f := about(ruleMoved, compat.Risk, p.New)
+	f.Subject, f.Format = p.New.Subject.String(), p.New.Source.Type
+	f.Base, f.Head = compat.Location{Line: 1, Column: 1}, compat.Location{Line: 1, Column: 1}
+	f.Message = "the file was " + base.show(p.Old.Path)
+	if p.New.Subject == p.Old.Subject {
+		f.Severity, f.Why, f.Fix = compat.Note, "Its subject is still "+p.New.Subject.String()+".", ""
+	} else {
+		f.Why = "Its subject was " + p.Old.Subject.String() + " and is now " + p.New.Subject.String() + ", which starts a history of its own in a registry."
 	}
 	f.Fingerprint = fingerprint(f)
 	return f

@@ -116,6 +116,10 @@ func hurts(f compat.Finding) string {
 	return " (" + f.Direction + ")"
 }
 
+func wholeFile(f compat.Finding) bool {
+	return f.Rule == ruleAdded || f.Rule == ruleRemoved || f.Rule == ruleMoved
+}
+
 // markdownDiff prints a table for each schema.
 func markdownDiff(w io.Writer, doc compat.Document, results []result, against string) error {
 	t := &text{}
@@ -139,7 +143,15 @@ func markdownDiff(w io.Writer, doc compat.Document, results []result, against st
 				if at.File == "" {
 					at = f.Base
 				}
-				fmt.Fprintf(&t.b, "| %s | %s | %s, line %d | `%s` |\n", severity, cell.Replace(plain(f.Message)), cell.Replace(plain(f.Path)), at.Line, f.Rule)
+				where := []string{}
+				if f.Path != "" {
+					where = append(where, cell.Replace(plain(f.Path)))
+				}
+				// A finding about a whole file has no place in it.
+				if at.Line > 0 && !wholeFile(f) {
+					where = append(where, fmt.Sprintf("line %d", at.Line))
+				}
+				fmt.Fprintf(&t.b, "| %s | %s | %s | `%s` |\n", severity, cell.Replace(plain(f.Message)), strings.Join(where, ", "), f.Rule)
 			}
 			t.b.WriteByte('\n')
 		}

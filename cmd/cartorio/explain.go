@@ -81,7 +81,7 @@ func (a *app) explain(name, format string) error {
 func (t *text) rule(r compat.Rule) {
 	e := r.Entry()
 	fmt.Fprintf(&t.b, "%s: %s\n", t.paint(bold, e.ID), plain(e.Title))
-	t.line("why", e.Why)
+	t.line("why", lowered(e.Why))
 	t.line("instead", e.Fix)
 	if len(e.Kinds) > 0 {
 		t.line("hurts", fmt.Sprintf("%s (%s)", whoReads(e.Direction), strings.Join(e.Kinds, ", ")))

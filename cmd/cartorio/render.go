@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cartorio-registry/cartorio/compat"
@@ -104,6 +105,9 @@ func (t *text) finding(f compat.Finding, label string) {
 		t.line("accepted", fmt.Sprintf("%s (%s%s)", f.Accepted.Reason, f.Accepted.Owner, until))
 	}
 	if f.Severity == compat.Note {
+		if !strings.HasPrefix(f.Fix, "nothing ") || strings.Contains(f.Fix, ";") {
+			t.line("fix", f.Fix)
+		}
 		return
 	}
 	t.line("path", f.Path)
@@ -118,7 +122,7 @@ func (t *text) finding(f compat.Finding, label string) {
 	case "both":
 		t.line("direction", "both")
 	}
-	t.line("why", f.Why)
+	t.line("why", lowered(f.Why))
 	t.line("fix", f.Fix)
 	if w := f.Witness; w != nil {
 		text := strings.TrimSpace(w.Message + " " + w.Value)
@@ -137,6 +141,16 @@ func (t *text) finding(f compat.Finding, label string) {
 		t.line("also called", strings.Join(f.Aliases, ", "))
 	}
 	t.line("fingerprint", f.Fingerprint)
+}
+
+// lowered begins a sentence as the lines around it begin, unless its first word
+// is a name or an abbreviation.
+func lowered(sentence string) string {
+	first, _, _ := strings.Cut(sentence, " ")
+	if len(first) > 1 && strings.ToLower(first[1:]) != first[1:] || slices.Contains([]string{"Avro", "Protobuf", "Confluent", "Java", "Kafka"}, first) {
+		return sentence
+	}
+	return strings.ToLower(sentence[:min(1, len(sentence))]) + sentence[min(1, len(sentence)):]
 }
 
 // line prints one detail; long texts stay on one line so that they can be

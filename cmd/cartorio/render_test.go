@@ -126,3 +126,15 @@ func TestPlural(t *testing.T) {
 		}
 	}
 }
+
+func TestLowered(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Old readers fail.": "old readers fail.", "JSON has none.": "JSON has none.", "Avro resolves.": "Avro resolves.", "A reader": "a reader",
+		"already": "already", "": "", "É": "É",
+	} {
+		if got := lowered(text); got != want {
+			t.Errorf("lowered(%q) = %q, want %q", text, got, want)
+		}
+	}
+}

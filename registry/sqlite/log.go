@@ -153,6 +153,13 @@ func (j *Journal) snapshot(ctx context.Context, each func(registry.Text) error) 
 	if err != nil {
 		return s, err
 	}
+	var end registry.Revision
+	if err := j.db.QueryRowContext(ctx, "SELECT ifnull(max(revision), 0) FROM events").Scan(&end); err != nil {
+		return s, err
+	}
+	if s.Revision > end {
+		return s, fmt.Errorf("it is of revision %d, and the events end at %d: some are lost: restore the database from a backup", s.Revision, end)
+	}
 	rows, err := j.db.QueryContext(ctx, "SELECT hash, text FROM texts")
 	if err != nil {
 		return s, err

@@ -268,6 +268,31 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
+// A snapshot of what the events do not hold is refused when it is loaded: no
+// write could ever be put behind it.
+func TestEventsLostBehindTheSnapshot(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "c.db")
+	j := mustOpen(t, path)
+	if _, err := j.Append(t.Context(), 0, registry.Batch{Events: []registry.Event{{Kind: "k", Body: []byte("{}")}, {Kind: "k", Body: []byte("{}")}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.SaveSnapshot(t.Context(), registry.Snapshot{Revision: 2, State: []byte("state")}); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "DELETE FROM events WHERE revision = 2"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.LoadSnapshot(t.Context(), func(registry.Text) error { return nil }); err == nil || !strings.Contains(err.Error(), "restore the database from a backup") {
+		t.Errorf("a snapshot ahead of the events says %v", err)
+	}
+}
+
 func TestReadOnlyFile(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" || os.Getuid() == 0 {

@@ -94,9 +94,9 @@ func copied(v *jsontext.Value) *jsontext.Value {
 
 // decide answers one direction for the whole pair, with its proofs, the shortest
 // first. A break needs a proof.
-func (d direction) decide(budget compat.Budget) (compat.Outcome, []*proof) {
+func (d direction) decide(budget compat.Budget, texts *texts) (compat.Outcome, []*proof) {
 	meter := budget.Meter()
-	s := newSolver(meter, d.writer.IsDynamic() || d.reader.IsDynamic())
+	s := newSolver(meter, texts, d.writer.IsDynamic() || d.reader.IsDynamic())
 	g := s.goal([]literal{{d.writer.Root(), false}, {d.reader.Root(), true}})
 	var values []*jsontext.Value
 	outcome := s.pairs.Run(func() compat.Outcome {

@@ -51,7 +51,7 @@ type solver struct {
 	dynamic bool
 
 	nodes  map[*jsonschema.Node]*facts
-	texts  map[string]int
+	texts  *texts
 	goals  map[string]*goal
 	pairs  *compat.Pairs[int]
 	twins  map[[2]*jsonschema.Node]bool // known to be alike, or not
@@ -60,10 +60,42 @@ type solver struct {
 	name   []byte // scratch
 }
 
-func newSolver(meter *compat.Meter, dynamic bool) *solver {
+// texts number the texts of nodes, for both directions of a pair; 0 stands for a
+// node whose text does not say all that it means.
+type texts struct {
+	numbers map[string]int
+	of      map[*jsonschema.Node]int
+}
+
+func newTexts() *texts {
+	return &texts{numbers: map[string]int{}, of: map[*jsonschema.Node]int{}}
+}
+
+func (t *texts) number(n *jsonschema.Node, meter *compat.Meter) int {
+	size := n.Value.End - n.Value.Start
+	if size > 1<<12 {
+		return 0
+	}
+	meter.Spend(1 + size/256) // known or not, so that the order of questions changes nothing
+	if known, ok := t.of[n]; ok {
+		return known
+	}
+	key := string(n.Value.Append([]byte{byte('0' + n.Dialect), ' '}, true))
+	out := 0
+	if !strings.Contains(key, `Ref"`) && !strings.Contains(key, `"$ref"`) && !strings.Contains(key, `"$schema"`) {
+		if out = t.numbers[key]; out == 0 {
+			out = len(t.numbers) + 1
+			t.numbers[key] = out
+		}
+	}
+	t.of[n] = out
+	return out
+}
+
+func newSolver(meter *compat.Meter, texts *texts, dynamic bool) *solver {
 	return &solver{
 		meter: meter, dynamic: dynamic,
-		nodes: map[*jsonschema.Node]*facts{}, texts: map[string]int{}, goals: map[string]*goal{},
+		nodes: map[*jsonschema.Node]*facts{}, texts: texts, goals: map[string]*goal{},
 		pairs: compat.NewPairs[int](meter), twins: map[[2]*jsonschema.Node]bool{}, values: map[int][]*jsontext.Value{},
 	}
 }
@@ -122,18 +154,8 @@ func (s *solver) facts(n *jsonschema.Node) *facts {
 		f.value, f.yes = true, true
 		return f
 	}
-	size := n.Value.End - n.Value.Start
-	if size > 1<<12 || s.dynamic {
-		return f
-	}
-	s.meter.Spend(size / 256)
-	text := n.Value.Append([]byte{byte('0' + n.Dialect), ' '}, true)
-	if key := string(text); !strings.Contains(key, `Ref"`) && !strings.Contains(key, `"$ref"`) && !strings.Contains(key, `"$schema"`) {
-		f.text = s.texts[key]
-		if f.text == 0 {
-			f.text = len(s.texts) + 1
-			s.texts[key] = f.text
-		}
+	if !s.dynamic {
+		f.text = s.texts.number(n, s.meter)
 	}
 	return f
 }

@@ -27,8 +27,9 @@ func truth(old, next schemas.Schema, budget compat.Budget) (map[compat.Layer]com
 	d.nodes(pairing{o.Root(), n.Root(), "$"})
 	backward := direction{writer: o, reader: n, index: 0, side: 1}
 	forward := direction{writer: n, reader: o, index: 1, side: 0}
-	newReadsOld, proofs := backward.decide(budget)
-	oldReadsNew, back := forward.decide(budget)
+	shared := newTexts()
+	newReadsOld, proofs := backward.decide(budget, shared)
+	oldReadsNew, back := forward.decide(budget, shared)
 	for i := range d.changes {
 		d.changes[i].Effects = compat.OnData(compat.Reads, compat.Reads)
 	}

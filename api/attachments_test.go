@@ -174,6 +174,22 @@ func TestC51Attachments(t *testing.T) {
 	c.want(c.do("GET", "/config/s", nil), 200, `{"normalize":true,"compatibilityLevel":"BACKWARD"}`)
 }
 
+// 5.8: what a subject takes from above member by member, and what only as a
+// whole.
+func TestC53Attachments(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, api.Options{})
+	c.want(c.do("PUT", "/config", `{"compatibility":"FULL","compatibilityGroup":"major","defaultMetadata":{"properties":{"a":"b"}}}`), 200, nil)
+	c.want(c.do("GET", "/config/s?defaultToGlobal=true", nil), 200, `{"compatibilityLevel":"FULL","compatibilityGroup":"major","defaultMetadata":{"properties":{"a":"b"}}}`)
+	c.want(c.do("PUT", "/config/s", `{"alias":"t","normalize":true}`), 200, `{"alias":"t","normalize":true}`)
+	c.want(c.do("GET", "/config/s", nil), 200, `{"alias":"t","normalize":true,"compatibilityLevel":"FULL"}`)
+	c.want(c.do("GET", "/config/s?defaultToGlobal=true", nil), 200, `{"alias":"t","normalize":true,"compatibilityLevel":"FULL","compatibilityGroup":"major"}`)
+	a := c.want(c.do("POST", "/subjects/plain/versions", schema(`"string"`)), 200, nil)
+	if got := a.member(t, "metadata"); !equal(got, map[string]any{"properties": map[string]any{"a": "b"}}) {
+		t.Errorf("registered with %v", got)
+	}
+}
+
 // 2.5: an alias stands for its subject everywhere but in config and mode.
 func TestAlias(t *testing.T) {
 	t.Parallel()

@@ -66,9 +66,9 @@ func getConfig(x *exchange) error {
 	scope := x.scope()
 	c, ok := x.ownConfig(scope)
 	switch {
-	case ok:
 	case x.flag("defaultToGlobal"):
 		c = x.server.registry.ConfigInForce(scope)
+	case ok:
 	case isGlobal(scope):
 		// The registry-wide scope shows here only to whoever asks for it.
 		level := compat.Backward

@@ -119,7 +119,7 @@ func TestC54Modes(t *testing.T) {
 		c.want(c.do("GET", "/mode", nil), 200, `{"mode":"READONLY"}`)
 		c.want(c.do("DELETE", global, nil), 200, `{"mode":"READONLY"}`)
 	}
-	// The bodies of this stage refuse what comes with imports.
+	// IMPORT wants no live subject in its scope.
 	c.fails(c.do("PUT", "/mode", `{"mode":"IMPORT"}`), 42205, "IMPORT")
 	c.fails(c.do("PUT", "/mode/s", `{"mode":"import"}`), 42205)
 }

@@ -21,14 +21,17 @@ func listSchemas(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	aliases := x.flag("aliases")
+	var aliases map[schemas.Subject][]schemas.Subject
+	if x.flag("aliases") {
+		aliases = x.server.registry.Aliases()
+	}
 	return x.list(len(list), func(b []byte, i int) []byte {
 		b = x.schema(b, list[i])
-		if !aliases {
+		names := aliases[list[i].Subject]
+		if len(names) == 0 {
 			return b
 		}
-		o := object{b[:len(b)-1]}
-		names := x.server.registry.AliasesOf(list[i].Subject)
+		o := object{b[:len(b)-1]} // without its closing brace
 		o.list("aliases", len(names), func(b []byte, i int) []byte { return appendString(b, names[i].String()) })
 		return o.end()
 	})

@@ -179,19 +179,22 @@ func (r *Registry) Alias(s schemas.Subject) schemas.Subject {
 	return schemas.Reference{Subject: alias}.Target(s.Context)
 }
 
-// AliasesOf lists the subjects whose config names s as their alias, sorted.
-func (r *Registry) AliasesOf(s schemas.Subject) []schemas.Subject {
-	s = filled(s)
+// Aliases lists, for each subject that stands for others, those whose config names
+// it as their alias, sorted.
+func (r *Registry) Aliases() map[schemas.Subject][]schemas.Subject {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	var list []schemas.Subject
+	all := map[schemas.Subject][]schemas.Subject{}
 	for scope, c := range r.state.configs {
-		if c.Alias != "" && !scope.IsContext() && (schemas.Reference{Subject: c.Alias}).Target(scope.Context) == s {
-			list = append(list, scope)
+		if c.Alias != "" && !scope.IsContext() {
+			target := schemas.Reference{Subject: c.Alias}.Target(scope.Context)
+			all[target] = append(all[target], scope)
 		}
 	}
-	slices.SortFunc(list, func(a, b schemas.Subject) int { return compareText(a.String(), b.String()) })
-	return list
+	for _, list := range all {
+		slices.SortFunc(list, func(a, b schemas.Subject) int { return compareText(a.String(), b.String()) })
+	}
+	return all
 }
 
 // ConfigOf answers what a scope says of itself: ok is false when it says

@@ -172,10 +172,11 @@ func zero(t *avro.Type, depth int) (string, bool) {
 	case avro.Record:
 		parts := make([]string, 0, len(t.Named.Fields))
 		for _, f := range t.Named.Fields {
-			value, ok := "", true
+			value, ok := zero(f.Type, depth+1)
 			if f.Default != nil {
-				value = f.Default.String()
-			} else if value, ok = zero(f.Type, depth+1); !ok {
+				value, ok = f.Default.String(), true
+			}
+			if !ok {
 				return "", false
 			}
 			parts = append(parts, quoted(f.Name)+": "+value)

@@ -2,9 +2,11 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cartorio-registry/cartorio/api"
 	"github.com/cartorio-registry/cartorio/compat"
@@ -186,7 +188,10 @@ func TestCompareRefuses(t *testing.T) {
 		{map[string]any{"old": good, "new": "x"}, 400, "/new is a string where an object"},
 		{map[string]any{"old": map[string]any{"schema": 1}, "new": good}, 400, "/old/schema"},
 		{map[string]any{"old": good, "new": schema(`"` + strings.Repeat("x", 1<<20) + `"`)}, 42209, "the new side"},
-		{`{`, 400, "line 1"}, {`null`, 422, "null"}, {"", 422, "empty"}, {`[]`, 400, "array"},
+		{`{`, 400, "line 1"},
+		{`null`, 422, "null"},
+		{"", 422, "empty"},
+		{`[]`, 400, "array"},
 	} {
 		c.fails(c.do("POST", "/api/v1/compare", row.body), row.code, row.says)
 	}
@@ -246,4 +251,28 @@ func TestCompareShapeIsThePublishedOne(t *testing.T) {
 		}
 	}
 	t.Error("the route is gone")
+}
+
+// Advice on a hostile pair takes time in proportion: at most a few times what
+// comparing it takes.
+func TestCompareHostile(t *testing.T) {
+	c := newClient(t, api.Options{})
+	fields := make([]string, 10_000)
+	for i := range fields {
+		fields[i] = fmt.Sprintf("f%d:string", i)
+	}
+	body := map[string]any{"old": schema(record("R")), "new": schema(record("R", fields...))}
+	began := time.Now()
+	c.want(c.do("POST", "/api/v1/compare", body), 200, nil)
+	plain := time.Since(began)
+	began = time.Now()
+	d := c.do("POST", "/api/v1/compare?advise=true", body).document(t)
+	if took, most := time.Since(began), 10*plain+4*time.Second; took > most {
+		t.Errorf("took %s, want at most %s", took, most)
+	}
+	if len(d.Findings) != len(fields) || len(d.Findings[0].Repairs) == 0 || len(d.Findings[len(fields)-1].Repairs) != 0 {
+		t.Errorf("%d findings, the first with %d repairs", len(d.Findings), len(d.Findings[0].Repairs))
+	}
+	body["new"] = schema(strings.Repeat(`{"type":"array","items":`, 500) + `"int"` + strings.Repeat("}", 500))
+	c.fails(c.do("POST", "/api/v1/compare?advise=true", body), 42201, "the new side")
 }

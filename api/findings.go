@@ -25,13 +25,25 @@ var (
 	policyName          = &Shape{Type: "string", Enum: []string{"STRICT", "LENIENT"}}
 	textsShape          = &Shape{Type: "array", Items: stringShape}
 	locationShape       = &Shape{Name: "Location", Type: "object", Members: []Member{
-		{"label", stringShape, true, ""}, {"file", stringShape, false, ""}, {"line", integerShape, true, "from 1; 0 is not known"}, {"column", integerShape, true, "in bytes"},
-		{"end_line", integerShape, true, ""}, {"end_column", integerShape, true, ""}, {"pointer", stringShape, true, "RFC 6901"}, {"text", stringShape, false, "the value there, short"},
+		{"label", stringShape, true, ""},
+		{"file", stringShape, false, ""},
+		{"line", integerShape, true, "from 1; 0 is not known"},
+		{"column", integerShape, true, "in bytes"},
+		{"end_line", integerShape, true, ""},
+		{"end_column", integerShape, true, ""},
+		{"pointer", stringShape, true, "RFC 6901"},
+		{"text", stringShape, false, "the value there, short"},
 		{"elsewhere", booleanShape, false, "the pointer leads into a text that the schema refers to"},
 	}}
 	witnessShape = &Shape{Type: "object", Null: true, Doc: "a payload that one side writes and the other refuses or reads as something else", Members: []Member{
-		{"value", stringShape, true, "as JSON text"}, {"bytes", stringShape, true, "base64"}, {"hex", stringShape, true, ""}, {"message", stringShape, false, "Protobuf: the message's full name"},
-		{"writer", stringShape, true, "old or new"}, {"reader", stringShape, true, "the side that fails"}, {"layer", stringShape, true, ""}, {"text", stringShape, true, "what the failing side says"},
+		{"value", stringShape, true, "as JSON text"},
+		{"bytes", stringShape, true, "base64"},
+		{"hex", stringShape, true, ""},
+		{"message", stringShape, false, "Protobuf: the message's full name"},
+		{"writer", stringShape, true, "old or new"},
+		{"reader", stringShape, true, "the side that fails"},
+		{"layer", stringShape, true, ""},
+		{"text", stringShape, true, "what the failing side says"},
 	}}
 	acceptedShape = &Shape{Type: "object", Null: true, Members: []Member{
 		{"reason", stringShape, true, ""}, {"owner", stringShape, true, ""}, {"until", stringShape, false, ""}, {"source", stringShape, false, ""},
@@ -40,23 +52,50 @@ var (
 		{"text", stringShape, true, ""}, {"schema", stringShape, true, "the whole text"}, {"first", booleanShape, true, "a step to roll out before the new schema"}, {"whole", booleanShape, true, "with it alone the pair passes"},
 	}}
 	findingShape = &Shape{Name: "Finding", Type: "object", Members: []Member{
-		{"rule", stringShape, true, "see docs/rules.md"}, {"aliases", textsShape, true, ""}, {"severity", &Shape{Type: "string", Enum: []string{"breaking", "risk", "note"}}, true, ""},
-		{"direction", directionShape, true, ""}, {"format", stringShape, true, ""}, {"subject", stringShape, true, ""}, {"path", stringShape, true, "names, not places"},
-		{"base", locationShape, true, ""}, {"head", locationShape, true, ""}, {"message", stringShape, true, ""}, {"why", stringShape, true, ""}, {"fix", stringShape, true, ""},
-		{"witness", witnessShape, true, ""}, {"fingerprint", stringShape, true, ""}, {"accepted", acceptedShape, true, ""},
+		{"rule", stringShape, true, "see docs/rules.md"},
+		{"aliases", textsShape, true, ""},
+		{"severity", &Shape{Type: "string", Enum: []string{"breaking", "risk", "note"}}, true, ""},
+		{"direction", directionShape, true, ""},
+		{"format", stringShape, true, ""},
+		{"subject", stringShape, true, ""},
+		{"path", stringShape, true, "names, not places"},
+		{"base", locationShape, true, ""},
+		{"head", locationShape, true, ""},
+		{"message", stringShape, true, ""},
+		{"why", stringShape, true, ""},
+		{"fix", stringShape, true, ""},
+		{"witness", witnessShape, true, ""},
+		{"fingerprint", stringShape, true, ""},
+		{"accepted", acceptedShape, true, ""},
 		{"repairs", &Shape{Type: "array", Items: repairShape}, false, "with advise=true"},
 	}}
 	comparedShape = &Shape{Name: "Compared", Type: "object", Members: []Member{
-		{"subject", stringShape, true, ""}, {"format", stringShape, true, ""}, {"base", stringShape, true, ""}, {"head", stringShape, true, ""}, {"version", integerShape, false, "of the old side"},
-		{"level", levelShape, true, ""}, {"policy", policyName, true, ""}, {"verdict_policy", verdictPolicyName, true, ""}, {"direction", directionShape, true, ""},
-		{"verdict", findingVerdictShape, true, ""}, {"reason", stringShape, false, "why it was not checked"},
+		{"subject", stringShape, true, ""},
+		{"format", stringShape, true, ""},
+		{"base", stringShape, true, ""},
+		{"head", stringShape, true, ""},
+		{"version", integerShape, false, "of the old side"},
+		{"level", levelShape, true, ""},
+		{"policy", policyName, true, ""},
+		{"verdict_policy", verdictPolicyName, true, ""},
+		{"direction", directionShape, true, ""},
+		{"verdict", findingVerdictShape, true, ""},
+		{"reason", stringShape, false, "why it was not checked"},
 	}}
 	summaryShape = &Shape{Type: "object", Members: []Member{
-		{"compared", integerShape, true, ""}, {"compatible", integerShape, true, ""}, {"breaking", integerShape, true, ""}, {"not_checked", integerShape, true, ""},
-		{"breaks", integerShape, true, ""}, {"risks", integerShape, true, ""}, {"notes", integerShape, true, ""}, {"accepted", integerShape, true, ""},
+		{"compared", integerShape, true, ""},
+		{"compatible", integerShape, true, ""},
+		{"breaking", integerShape, true, ""},
+		{"not_checked", integerShape, true, ""},
+		{"breaks", integerShape, true, ""},
+		{"risks", integerShape, true, ""},
+		{"notes", integerShape, true, ""},
+		{"accepted", integerShape, true, ""},
 	}}
 	adviceShape = &Shape{Name: "Advice", Type: "object", Members: []Member{
-		{"subject", stringShape, true, ""}, {"base", stringShape, true, ""}, {"head", stringShape, true, ""},
+		{"subject", stringShape, true, ""},
+		{"base", stringShape, true, ""},
+		{"head", stringShape, true, ""},
 		{"passes", &Shape{Type: "array", Items: &Shape{Type: "object", Members: []Member{
 			{"level", levelShape, true, ""}, {"policy", policyName, true, ""}, {"verdict_policy", verdictPolicyName, true, ""}, {"verdict", findingVerdictShape, true, ""},
 		}}}, true, ""},
@@ -66,8 +105,12 @@ var (
 		{"ways", textsShape, true, "what else a team can do"},
 	}}
 	findingsShape = &Shape{Name: "Findings", Type: "object", Members: []Member{
-		{"version", integerShape, true, "of this form"}, {"tool", stringShape, true, ""}, {"verdict", findingVerdictShape, true, ""},
-		{"compared", &Shape{Type: "array", Items: comparedShape}, true, ""}, {"findings", &Shape{Type: "array", Items: findingShape}, true, ""},
-		{"summary", summaryShape, true, ""}, {"advice", &Shape{Type: "array", Items: adviceShape}, false, "with advise=true"},
+		{"version", integerShape, true, "of this form"},
+		{"tool", stringShape, true, ""},
+		{"verdict", findingVerdictShape, true, ""},
+		{"compared", &Shape{Type: "array", Items: comparedShape}, true, ""},
+		{"findings", &Shape{Type: "array", Items: findingShape}, true, ""},
+		{"summary", summaryShape, true, ""},
+		{"advice", &Shape{Type: "array", Items: adviceShape}, false, "with advise=true"},
 	}}
 )

@@ -162,10 +162,17 @@ func (s serving) above() error {
 		flag  string
 		value int64
 	}{
-		{"grace", int64(s.grace)}, {"limit-body", s.body}, {"limit-cache", int64(s.cache)},
-		{"limit-text", int64(s.limits.Text)}, {"limit-depth", int64(s.limits.Depth)}, {"limit-nesting", int64(s.limits.Nesting)},
-		{"limit-declarations", int64(s.limits.Declarations)}, {"limit-references", int64(s.limits.References)},
-		{"limit-digits", int64(s.limits.Digits)}, {"limit-exponent", int64(s.limits.Exponent)}, {"limit-name", int64(s.limits.Name)},
+		{"grace", int64(s.grace)},
+		{"limit-body", s.body},
+		{"limit-cache", int64(s.cache)},
+		{"limit-text", int64(s.limits.Text)},
+		{"limit-depth", int64(s.limits.Depth)},
+		{"limit-nesting", int64(s.limits.Nesting)},
+		{"limit-declarations", int64(s.limits.Declarations)},
+		{"limit-references", int64(s.limits.References)},
+		{"limit-digits", int64(s.limits.Digits)},
+		{"limit-exponent", int64(s.limits.Exponent)},
+		{"limit-name", int64(s.limits.Name)},
 	} {
 		if l.value <= 0 {
 			return fmt.Errorf("%s: it must be above zero: found %d", s.said(l.flag), l.value)

@@ -6,16 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"gopkg.in/yaml.v3"
 
-	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/gitfs"
 	"github.com/cartorio-registry/cartorio/compat"
-	"github.com/cartorio-registry/cartorio/registry/sqlite"
 	"github.com/cartorio-registry/cartorio/schemas"
 )
 
@@ -149,112 +146,6 @@ func set(f *pflag.Flag, list []string) error {
 		return unreadable(f, list[0], err)
 	}
 	return nil
-}
-
-const fromNote = "cartorio/from"
-
-// says notes where a flag's value was said, for complaints that come later.
-func says(f *pflag.Flag, where string) {
-	if f.Annotations == nil {
-		f.Annotations = map[string][]string{}
-	}
-	f.Annotations[fromNote] = []string{where}
-}
-
-// saidBy is where a flag's value was said: a variable, a line of the file, or the
-// flag itself.
-func saidBy(cmd *cobra.Command, name string) string {
-	if n := cmd.Flags().Lookup(name).Annotations[fromNote]; n != nil {
-		return n[0]
-	}
-	return "--" + name
-}
-
-// seenFrom makes the paths that a file names seen from its own folder, so that
-// they mean the same wherever the command is called.
-func seenFrom(dir, flag string, list []string) []string {
-	near := func(p string) string {
-		if filepath.IsAbs(p) {
-			return p
-		}
-		return filepath.Join(dir, filepath.FromSlash(p))
-	}
-	switch flag {
-	case "root", "output":
-		if list[0] != "" {
-			return []string{near(list[0])}
-		}
-	case "against":
-		if list[0] != "" && list[0] != "-" && !gitfs.Is(list[0]) && !strings.HasPrefix(list[0], registryPrefix) {
-			return []string{near(list[0])}
-		}
-	case "database":
-		if p, err := databasePath(list[0]); err == nil && p != sqlite.Memory {
-			return []string{"sqlite:" + near(p)}
-		}
-	}
-	return list
-}
-
-// unreadable says what a flag's value should be, in no word of the library.
-func unreadable(f *pflag.Flag, text string, err error) error {
-	what := map[string]string{
-		"int": "no whole number", "int64": "no whole number", "bool": "neither true nor false", "duration": "no duration such as 30s or 1m30s",
-	}[f.Value.Type()]
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		what = "out of range"
-	case what == "":
-		return fmt.Errorf("%q: %w", text, err)
-	}
-	return fmt.Errorf("%q is %s", text, what)
-}
-
-// plainFlagError says what is wrong with a flag on the command line.
-func plainFlagError(err error) error {
-	var value *pflag.InvalidValueError
-	if errors.As(err, &value) {
-		f := value.GetFlag()
-		return failf(exitUsage, "--%s %w", f.Name, unreadable(f, value.GetValue(), errors.Unwrap(err)))
-	}
-	return err
-}
-
-// The variables that no flag stands for.
-var credentials = []string{"CARTORIO_REGISTRY_USER", "CARTORIO_REGISTRY_PASSWORD", "CARTORIO_REGISTRY_TOKEN"}
-
-// foreign begins the variables that are read elsewhere: by the tests, and by the
-// benchmarks. A variable that is one word of them is one too.
-var foreign = []string{
-	"CARTORIO_TEST", "CARTORIO_CONFORMANCE", "CARTORIO_HUNT", "CARTORIO_KILLS", "CARTORIO_REAL", "CARTORIO_BROKERS", "CARTORIO_BENCHMARK",
-	"CARTORIO_PAIRS", "CARTORIO_SEED", "CARTORIO_OPEN", "CARTORIO_STRICT_TIME",
-}
-
-// tellUnknown names the variables that look like settings and are none: a
-// misspelt one would be ignored without a word.
-func (a *app) tellUnknown(root *cobra.Command) {
-	known := append([]string{"CARTORIO_CONFIG", "CARTORIO_DEBUG"}, credentials...)
-	for _, cmd := range root.Commands() {
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, variable(f)) })
-	}
-	var list []string
-	for _, pair := range os.Environ() {
-		name, value, _ := strings.Cut(pair, "=")
-		isForeign := slices.ContainsFunc(foreign, func(p string) bool { return name == p || strings.HasPrefix(name, p+"_") })
-		// Kubernetes tells every container of a service that is called cartorio.
-		isService := strings.HasPrefix(name, "CARTORIO_SERVICE_") || strings.HasPrefix(name, "CARTORIO_PORT_") || name == "CARTORIO_PORT" && strings.Contains(value, "://")
-		if strings.HasPrefix(name, "CARTORIO_") && value != "" && !slices.Contains(known, name) && !isForeign && !isService {
-			list = append(list, name)
-		}
-	}
-	slices.Sort(list)
-	switch len(list) {
-	case 0:
-	case 1:
-		a.say("the environment variable %s is no setting and does nothing: see cartorio help settings", list[0])
-	default:
-		a.say("the environment variables %s are no settings and do nothing: see cartorio help settings", strings.Join(list, ", "))
-	}
 }
 
 func scalars(f *pflag.Flag, node *yaml.Node) ([]string, error) {

@@ -15,6 +15,8 @@ func nested(n int) string {
 	return `syntax = "proto3";` + strings.Repeat("message M {", n) + strings.Repeat("}", n)
 }
 
+const spelled schemas.Limit = "bytes of all full names, spelled out"
+
 // hostile are texts that cost a parser more than their size, and the limit that
 // each meets.
 var hostile = []struct {
@@ -42,7 +44,9 @@ var hostile = []struct {
 	{"oneofs by fields", `syntax = "proto3"; message A {` + many(15_000, func(i int) string { return fmt.Sprintf("optional int32 a%d=%d;", i, i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},
 	{"options of one field", `syntax = "proto3"; import "confluent/meta.proto"; message A { string x = 1 [deprecated = true` + many(15_000, func(int) string { return `,(confluent.field_meta).tags=""` }) + "]; }", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},
 	{"extensions by ranges", "message A {" + many(9000, func(i int) string { return fmt.Sprintf("extensions %d;", i) }) + "} extend A {" + many(9000, func(i int) string { return fmt.Sprintf("optional int32 a%d=%d;", i, i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},
-	{"names by messages around", "message Z {}" + strings.Repeat("message "+strings.Repeat("n", 1000)+"{", 30) + many(15_000, func(i int) string { return fmt.Sprintf("optional Z f%d=%d;", i, i) }) + strings.Repeat("}", 30), "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},
+	{"names by messages around", "message Z {}" + strings.Repeat("message "+strings.Repeat("n", 1000)+"{", 30) + many(15_000, func(i int) string { return fmt.Sprintf("optional Z f%d=%d;", i, i) }) + strings.Repeat("}", 30), spelled},
+	{"full names of messages in messages", strings.Repeat("message "+strings.Repeat("n", 1000)+"{", 30) + many(18_000, func(i int) string { return fmt.Sprintf("message A%d{}", i) }) + strings.Repeat("}", 30), spelled},
+	{"full names under a long package", "package a" + strings.Repeat(".a", 50_000) + "; " + many(18_000, func(i int) string { return fmt.Sprintf("message A%d{}", i) }), spelled},
 	{"names by packages around", "package a" + strings.Repeat(".a", 250) + "; message M {" + many(15_000, func(i int) string { return fmt.Sprintf("optional a.M f%d=%d;", i, i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},
 	{"names of calls by packages around", "package a" + strings.Repeat(".a", 250) + "; message M {} service S {" + many(7_000, func(i int) string { return fmt.Sprintf("rpc F%d(a.M) returns (a.M);", i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},
 	{"names of options by packages around", "package a" + strings.Repeat(".a", 250) + "; message M {" + many(9_000, func(i int) string { return fmt.Sprintf("optional int32 f%d=%d [(q.x)=1];", i, i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},

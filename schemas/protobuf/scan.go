@@ -94,6 +94,13 @@ func lineStarts(text string) []int {
 	return list
 }
 
+// limitSpelled bounds the full names of all declarations of a text: names of a
+// thousand bytes, thirty deep, would make gigabytes of a text of kilobytes.
+const limitSpelled schemas.Limit = "bytes of all full names, spelled out"
+
+// spelledTexts is how many times the limit of one text they may take.
+const spelledTexts = 8
+
 type scanner struct {
 	text         string
 	limits       schemas.Limits
@@ -107,6 +114,10 @@ type scanner struct {
 	group        bool   // the statement has the word group in front of its brace
 	item         byte   // of a reserved statement: 'n' after a number, 's' after a name
 	comma        int    // offset of its last comma
+	word         int    // length of the last word
+	outer        []int  // lengths of the names of the open bodies
+	path         int    // their sum, with dots
+	spelled      int    // bytes of all full names so far
 	edits        []edit
 }
 
@@ -171,8 +182,12 @@ func (s *scanner) run() error {
 				return s.fail(schemas.LimitName, s.limits.Name, n, start)
 			}
 			word := s.text[start:s.at]
+			s.word = len(word)
 			if s.first == "" {
 				s.first, s.item, s.comma = word, 0, 0
+			}
+			if s.first == "package" {
+				s.path += len(word) + 1
 			}
 			s.group = s.group || word == "group"
 		case isDigit(c) || c == '.' && s.at+1 < len(s.text) && isDigit(s.text[s.at+1]):
@@ -265,6 +280,8 @@ func (s *scanner) punctuation(c byte, at int) error {
 			if kind == c {
 				kind = 'b' // the body of an enum, a service, a oneof …
 			}
+			s.outer = append(s.outer, s.word+1)
+			s.path += s.word + 1
 			s.first, s.group = "", false
 		}
 		s.open = append(s.open, kind)
@@ -278,6 +295,8 @@ func (s *scanner) punctuation(c byte, at int) error {
 			}
 			if s.open[n-1] == 'm' || s.open[n-1] == 'b' {
 				s.first, s.group = "", false
+				s.path -= s.outer[len(s.outer)-1]
+				s.outer = s.outer[:len(s.outer)-1]
 			}
 			s.open = s.open[:n-1]
 		}
@@ -303,6 +322,10 @@ func (s *scanner) inDeclarations() bool {
 func (s *scanner) declare(at int) error {
 	if s.declarations++; s.declarations > s.limits.Declarations && !s.stored {
 		return s.fail(schemas.LimitDeclarations, s.limits.Declarations, s.declarations, at)
+	}
+	// Compiling spells every full name out, several times.
+	if s.spelled += s.path + s.word; s.spelled > spelledTexts*s.limits.Text && !s.stored {
+		return s.fail(limitSpelled, spelledTexts*s.limits.Text, s.spelled, at)
 	}
 	return nil
 }

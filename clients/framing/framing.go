@@ -81,7 +81,7 @@ func Split(value []byte) (Prefix, []byte, error) {
 	switch value[0] {
 	case magicID:
 		if len(value) < sizeID {
-			return Prefix{}, nil, fmt.Errorf("split a value of %d bytes: %w: 0x00 and 4 bytes of id are needed", len(value), ErrUnframed)
+			return Prefix{}, nil, fmt.Errorf("split a value of %s: %w: 0x00 and 4 bytes of id are needed", sized(len(value)), ErrUnframed)
 		}
 		id := binary.BigEndian.Uint32(value[1:sizeID])
 		if id == 0 || id > math.MaxInt32 {
@@ -90,11 +90,19 @@ func Split(value []byte) (Prefix, []byte, error) {
 		return Prefix{Form: ByID, ID: int32(id)}, value[sizeID:], nil
 	case magicGUID:
 		if len(value) < sizeGUID {
-			return Prefix{}, nil, fmt.Errorf("split a value of %d bytes: %w: 0x01 and 16 bytes of GUID are needed", len(value), ErrUnframed)
+			return Prefix{}, nil, fmt.Errorf("split a value of %s: %w: 0x01 and 16 bytes of GUID are needed", sized(len(value)), ErrUnframed)
 		}
 		return Prefix{Form: ByGUID, GUID: schemas.GUID(value[1:sizeGUID])}, value[sizeGUID:], nil
 	}
 	return Prefix{}, nil, fmt.Errorf("split a value that begins with 0x%02x: %w", value[0], ErrUnframed)
+}
+
+// sized is a number of bytes, for people.
+func sized(n int) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
 }
 
 // Join appends a prefix to dst; the indexes (Protobuf) and the payload follow

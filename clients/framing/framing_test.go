@@ -278,3 +278,17 @@ func TestForeignHeaders(t *testing.T) {
 		t.Error("a content type without an id was recognised")
 	}
 }
+
+func TestSplitTellsSizes(t *testing.T) {
+	t.Parallel()
+	for hex, want := range map[string]string{
+		"":     "split a value of 0 bytes: no schema prefix",
+		"00":   "split a value of 1 byte: no schema prefix: 0x00 and 4 bytes of id are needed",
+		"0100": "split a value of 2 bytes: no schema prefix: 0x01 and 16 bytes of GUID are needed",
+		"7b":   "split a value that begins with 0x7b: no schema prefix",
+	} {
+		if _, _, err := framing.Split(unhex(t, hex)); err == nil || err.Error() != want {
+			t.Errorf("Split(%s): %v, want %s", hex, err, want)
+		}
+	}
+}

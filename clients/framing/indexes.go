@@ -36,7 +36,7 @@ func SplitIndexes(data []byte, dst Indexes) (path Indexes, rest []byte, err erro
 		return append(dst, 0), rest, nil
 	}
 	if count < 0 || count > deepest || int(count) > len(rest) {
-		return nil, nil, fmt.Errorf("read the message indexes: %w: a count of %d with %d bytes left", ErrIndexes, count, len(rest))
+		return nil, nil, fmt.Errorf("read the message indexes: %w: a count of %d with %s left", ErrIndexes, count, sized(len(rest)))
 	}
 	path = dst
 	for range count {

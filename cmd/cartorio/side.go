@@ -140,7 +140,7 @@ func openGit(ctx context.Context, spec gitfs.Spec, head *side, allowEmpty bool, 
 		}
 		for _, u := range s.under {
 			if _, statErr := fs.Stat(tree, u); statErr != nil && err == nil {
-				dir, err = path.Join(dir, u), fmt.Errorf("reading %s at %s: %w", path.Join(dir, u), spec, gitfs.ErrNoPath)
+				dir, err = path.Join(dir, u), gitfs.ErrNoPath
 			}
 		}
 	}
@@ -162,6 +162,7 @@ func openGit(ctx context.Context, spec gitfs.Spec, head *side, allowEmpty bool, 
 	if !errors.Is(err, gitfs.ErrNoPath) {
 		return nil, fail(exitNotCompared, err)
 	}
+	err = fmt.Errorf("reading %s at %s: %w", dir, spec, gitfs.ErrNoPath)
 	if !allowEmpty {
 		added, addedErr := repository.Added(ctx, commit, from, dir)
 		if addedErr != nil {

@@ -83,15 +83,14 @@ func (c *categories) reserved(rule, path string, old, next schemas.Place, before
 }
 
 func (c *categories) enum(o, n *enum) {
+	places := make(map[string]schemas.Place, len(o.values))
+	for _, v := range o.values {
+		places[v.name] = v.place
+	}
 	for _, number := range distinct(o.values) {
 		names := o.names[number]
 		path := o.name + "." + names[0]
-		place := o.place
-		for _, v := range o.values {
-			if v.name == names[0] {
-				place = v.place
-			}
-		}
+		place := places[names[0]]
 		if len(n.names[number]) == 0 {
 			c.add("ENUM_VALUE_NO_DELETE", path, place, n.place, "enum value %s, number %d, was deleted", names[0], number)
 			if !n.reserved.has(int64(number)) {

@@ -27,6 +27,7 @@ func slot(layer, direction int) int { return 2*layer + direction }
 type differ struct {
 	old, next *model
 	meter     *compat.Meter
+	proofs    *compat.Meter // of payloads tried
 	changes   []compat.Change
 	visits    []*visit
 	known     map[messagePair]*visit
@@ -44,6 +45,8 @@ type enumPair struct{ old, next *enum }
 type visit struct {
 	o, n  *message
 	pairs []aligned
+	gone  []*field // of the old side only
+	come  []*field // of the new side only
 	// live tells, per slot, whether a payload can get there at all, and from
 	// how. A nil step is the root.
 	live [4]bool
@@ -101,7 +104,8 @@ func align(o, n *message) (pairs []aligned, gone, come []*field) {
 			return pairs, nil, nil
 		}
 	}
-	taken := map[*field]bool{}
+	taken := make([]bool, len(n.fields))
+	pairs = make([]aligned, 0, len(o.fields))
 	for _, f := range o.fields {
 		g := n.byField[f.name]
 		if g == nil {
@@ -113,11 +117,11 @@ func align(o, n *message) (pairs []aligned, gone, come []*field) {
 			gone = append(gone, f)
 			continue
 		}
-		taken[g] = true
+		taken[g.index] = true
 		pairs = append(pairs, aligned{f, g, f.number != g.number})
 	}
-	for _, g := range n.fields {
-		if !taken[g] {
+	for i, g := range n.fields {
+		if !taken[i] {
 			come = append(come, g)
 		}
 	}
@@ -158,7 +162,7 @@ func (d *differ) explore(queue []messagePair) {
 			return
 		}
 		if v.pairs == nil {
-			v.pairs, _, _ = align(v.o, v.n)
+			v.pairs, v.gone, v.come = align(v.o, v.n)
 		}
 		for _, a := range v.pairs {
 			live := d.through(v, a)
@@ -227,6 +231,10 @@ func (d *differ) use(o, n *enum, live [4]bool, step *stepTo) {
 	}
 }
 
+// changeCost is what telling a change takes, in steps: it holds the number of
+// changes of one pair under what a machine bears.
+const changeCost = 60
+
 // told is what a change says about itself.
 type told struct {
 	old, next     schemas.Place
@@ -266,6 +274,10 @@ func calm(old, next schemas.Place, path, text string) told {
 }
 
 func (d *differ) report(rule *compat.Rule, t told) {
+	if !d.meter.Spend(changeCost) {
+		d.failed = true
+		return
+	}
 	c := compat.Change{
 		Rule: rule.ID, Old: t.old, New: t.next, Elsewhere: t.elsewhere, Path: t.path, Text: t.text,
 		Before: t.before, After: t.after,
@@ -299,12 +311,14 @@ func (v *visit) within(old, next schemas.Place, part, format string, args ...any
 
 // compare tells the changes of one pair of messages.
 func (d *differ) compare(v *visit) {
-	pairs, gone, come := align(v.o, v.n)
+	if v.pairs == nil {
+		v.pairs, v.gone, v.come = align(v.o, v.n)
+	}
+	pairs, gone, come := v.pairs, v.gone, v.come
 	if !d.meter.Spend(1 + len(pairs)) {
 		d.failed = true
 		return
 	}
-	v.pairs = pairs
 	for _, a := range pairs {
 		d.field(v, a)
 	}

@@ -67,7 +67,7 @@ func (d *differ) enum(e *enumVisit) {
 		d.report(rule, t)
 	}
 	for _, v := range o.values {
-		if i := slices.IndexFunc(n.values, func(w value) bool { return w.name == v.name }); i >= 0 && n.values[i].options != v.options {
+		if i, lives := n.index[v.name]; lives && n.values[i].options != v.options {
 			d.report(&optionChanged, e.within(v.place, n.values[i].place, v.name, "options of enum value %s changed", v.name))
 		}
 	}
@@ -122,7 +122,7 @@ func (d *differ) renumberedValues(e *enumVisit) {
 		if !ok || number == v.number {
 			continue
 		}
-		i := slices.IndexFunc(e.n.values, func(w value) bool { return w.name == v.name })
+		i := e.n.index[v.name]
 		t := e.within(v.place, e.n.values[i].place, v.name, "enum value %s changed its number from %d to %d", v.name, v.number, number)
 		t.before, t.after, t.source = fmt.Sprint(v.number), fmt.Sprint(number), codeOther
 		d.number(&t, e, v.number, newReadsOld)

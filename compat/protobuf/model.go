@@ -39,6 +39,7 @@ type message struct {
 	isEntry     bool
 	endless     bool     // no message of it ends: it requires itself
 	fields      []*field // by number
+	musts       []*field // required, and what an entry always has
 	byField     map[string]*field
 	byKey       map[string]*field // by every member name that a JSON reader takes for it
 	oneofs      []*oneof
@@ -78,6 +79,7 @@ func (c cardinality) isMany() bool { return c == repeated || c == mapped }
 
 // field is a field of a message, or an extension of it.
 type field struct {
+	index    int // in its message's fields
 	number   protoreflect.FieldNumber
 	name     string // an extension's in brackets
 	key      string // its JSON name
@@ -108,6 +110,7 @@ type enum struct {
 	desc        protoreflect.EnumDescriptor
 	values      []value // in text order
 	byName      map[string]protoreflect.EnumNumber
+	index       map[string]int // in values
 	names       map[protoreflect.EnumNumber][]string
 	reserved    reservation
 	options     string
@@ -214,6 +217,11 @@ func (m *model) end() {
 		if v := one.withNumber(2); one.isEntry && v != nil && v.message != nil && slices.ContainsFunc(v.message.fields, func(f *field) bool { return f.card == required }) {
 			v.card = required
 		}
+		for _, f := range one.fields {
+			if f.card == required || one.isEntry && f.message != nil {
+				one.musts = append(one.musts, f)
+			}
+		}
 	}
 	needs := map[*message][]*message{} // what is held to what it holds up
 	left := map[*message]int{}
@@ -317,6 +325,9 @@ func (m *model) message(md protoreflect.MessageDescriptor) *message {
 		}
 	}
 	slices.SortStableFunc(out.fields, func(a, b *field) int { return cmp.Compare(a.number, b.number) })
+	for i, f := range out.fields {
+		f.index = i
+	}
 	for i := range md.ReservedRanges().Len() {
 		r := md.ReservedRanges().Get(i)
 		out.reserved.ranges = append(out.reserved.ranges, [2]int64{int64(r[0]), int64(r[1])})
@@ -457,7 +468,7 @@ func (m *model) enum(ed protoreflect.EnumDescriptor) *enum {
 	}
 	e := &enum{
 		name: name, local: local(ed), closed: ed.IsClosed(), desc: ed,
-		byName: map[string]protoreflect.EnumNumber{}, names: map[protoreflect.EnumNumber][]string{},
+		byName: map[string]protoreflect.EnumNumber{}, index: map[string]int{}, names: map[protoreflect.EnumNumber][]string{},
 	}
 	m.enumByName[name] = e
 	places := map[string]schemas.Place{}
@@ -473,6 +484,7 @@ func (m *model) enum(ed protoreflect.EnumDescriptor) *enum {
 		if o, ok := vd.Options().(*descriptorpb.EnumValueOptions); ok && o != nil {
 			v.options = optionsText(o, "features")
 		}
+		e.index[v.name] = len(e.values)
 		e.values = append(e.values, v)
 		e.byName[v.name] = v.number
 		e.names[v.number] = append(e.names[v.number], v.name)

@@ -2,6 +2,7 @@ package protobuf
 
 import (
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -155,15 +156,24 @@ func (b *filler) complete(w, r *message, content []byte) []byte {
 		there[number] = true
 		rest = rest[n:]
 	}
-	for _, f := range w.fields {
-		needed := f.card == required || w.isEntry && f.message != nil
+	put := func(f, other *field) {
+		if !there[f.number] && f != b.skip {
+			content = b.minimal(content, f, other)
+		}
+	}
+	for _, f := range w.musts {
 		var other *field
 		if r != nil {
 			other = r.withNumber(f.number)
-			needed = needed || other != nil && other.card == required && f.oneof == nil
 		}
-		if needed && !there[f.number] && f != b.skip {
-			content = b.minimal(content, f, other)
+		put(f, other)
+	}
+	if r == nil {
+		return content
+	}
+	for _, other := range r.musts {
+		if f := w.withNumber(other.number); f != nil && other.card == required && f.oneof == nil && !slices.Contains(w.musts, f) {
+			put(f, other)
 		}
 	}
 	return content

@@ -36,7 +36,7 @@ func truth(old, next schemas.Schema, budget compat.Budget) (map[compat.Layer]com
 		return whole, nil
 	}
 	d := &differ{
-		old: modelOf(o), next: modelOf(n), meter: budget.Meter(),
+		old: modelOf(o), next: modelOf(n), meter: budget.Meter(), proofs: budget.Meter(),
 		known: map[messagePair]*visit{}, knownEnum: map[enumPair]*enumVisit{},
 	}
 	if d.old == nil || d.next == nil {
@@ -45,17 +45,27 @@ func truth(old, next schemas.Schema, budget compat.Budget) (map[compat.Layer]com
 	d.file()
 	d.declarations()
 	for _, v := range d.visits {
+		if d.failed {
+			break
+		}
 		d.compare(v)
 	}
 	for _, e := range d.enums {
+		if d.failed {
+			break
+		}
 		d.enum(e)
-	}
-	if d.failed || d.meter.Spent() {
-		return nil, d.changes
 	}
 	for _, c := range d.changes {
 		for layer, e := range c.Effects {
 			whole[layer] = whole[layer].Combine(e)
+		}
+	}
+	if d.failed {
+		// What was not compared may be anything; a break that was proved stays one.
+		open := compat.Effect{NewReadsOld: compat.Undecided, OldReadsNew: compat.Undecided}
+		for layer, e := range whole {
+			whole[layer] = e.Combine(open)
 		}
 	}
 	for layer, e := range whole {

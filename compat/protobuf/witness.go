@@ -12,6 +12,9 @@ func samplesOf(w, r *field) func(*filler) [][]byte {
 	return func(b *filler) [][]byte { return b.samples(w, r) }
 }
 
+// judgeCost is what a judgement takes on the wire and in JSON, in steps.
+var judgeCost = [...]int{20, 100}
+
 // mostShown is how many bytes of witnesses a pair shows; what breaks beyond it
 // is told without one.
 const mostShown = 1 << 18
@@ -37,8 +40,9 @@ func (d *differ) prove(t *told, v *visit, layer, dir int, w, r *field, samples f
 		if !ok {
 			continue
 		}
-		if !d.meter.Spend(16 + len(payload)) {
-			d.failed = true
+		// What is no longer proved stays undecided; the rest of the pair may say
+		// enough.
+		if !d.proofs.Spend(judgeCost[layer] + len(payload)) {
 			break
 		}
 		got, one := d.judge(layer, dir, payload, name)

@@ -37,7 +37,7 @@ func (c *comparer) messages(w, r *node) {
 	p := c.pairs[key]
 	if p == nil {
 		if c.byName {
-			p = pairByName(w.m, r.m)
+			p = c.plans.pairNamed(c.writer, w.m, r.m)
 		} else {
 			p = c.plans.pair(c.writer, w.m, r.m)
 		}

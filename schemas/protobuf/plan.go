@@ -85,6 +85,7 @@ type planCache struct {
 
 type plans struct {
 	pairs map[pairKey]*pair
+	named map[pairKey]*pair // as JSON pairs fields
 	safe  map[pairKey]bool
 }
 
@@ -103,7 +104,7 @@ func (c *planCache) of(wt *tables) *plans {
 	if c.writers == nil || len(c.writers) >= mostWriters {
 		c.writers = map[*tables]*plans{}
 	}
-	p := &plans{pairs: map[pairKey]*pair{}, safe: map[pairKey]bool{}}
+	p := &plans{pairs: map[pairKey]*pair{}, named: map[pairKey]*pair{}, safe: map[pairKey]bool{}}
 	c.writers[wt] = p
 	return p
 }
@@ -125,6 +126,21 @@ func (c *planCache) pair(wt *tables, w, r *message) *pair {
 	defer c.mu.Unlock()
 	if known = c.of(wt); len(known.pairs) < mostPlans {
 		known.pairs[key] = p
+	}
+	return p
+}
+
+// pairNamed is pair for the JSON mapping.
+func (c *planCache) pairNamed(wt *tables, w, r *message) *pair {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.of(wt)
+	key := pairKey{w, r}
+	p := known.named[key]
+	if p == nil {
+		if p = pairByName(w, r); len(known.named) < mostPlans {
+			known.named[key] = p
+		}
 	}
 	return p
 }

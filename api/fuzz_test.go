@@ -27,6 +27,11 @@ func FuzzRequest(f *testing.F) {
 	f.Add("POST", "/compatibility/subjects/s/versions/latest", "verbose=true", `{"schema":"syntax = \"proto3\";","schemaType":"PROTOBUF","id":null}`, "", "")
 	f.Add("POST", "/contexts/:.:/subjects/:.c:s/versions", "", `{"schema":"{}","schemaType":"JSON","metadata":{"tags":{}}}`, "", "")
 	f.Add("PUT", "/config/a%2Fb", "", `{"normalize":null,"compatibilityPolicy":"x"}`, vendor+"; q=1", "text/html, *; q=.2")
+	f.Add("POST", "/subjects/:.c:s/versions", "format=resolved", `{"schema":"\"string\"","metadata":{"tags":{"a":["b"]},"properties":{"confluent:version":"0"},"sensitive":["p"]},"ruleSet":{"domainRules":[{"name":"r","type":"CEL","mode":"WRITE","params":{"a":"b"}}],"enableAt":"ALL"}}`, "", "")
+	f.Add("POST", "/subjects/i/versions", "", `{"schema":" \"string\"","id":7,"version":3}`, "", "")
+	f.Add("PUT", "/mode/i", "force=true", `{"mode":"IMPORT"}`, "", "")
+	f.Add("PUT", "/config/old", "", `{"alias":"s","compatibilityGroup":"g","defaultMetadata":{"properties":{"g":"1"}},"overrideRuleSet":{"migrationRules":[{"name":"u","type":"JSONATA","mode":"UPGRADE"}]}}`, "", "")
+	f.Add("GET", "/subjects/old/metadata", "key=g&value=1&format=serialized", "", "", "")
 	f.Add("GET", "//subjects///%FF//", "deleted=%zz&&limit=-1", "", "text/plain", "a/b;q=0")
 	c := newClient(f, api.Options{Body: 64 << 10})
 	f.Fuzz(func(t *testing.T, method, path, query, body, contentType, accept string) {

@@ -170,7 +170,7 @@ func TestRepairsAreBounded(t *testing.T) {
 	q.Checkers = []compat.Checker{s.checker()}
 	q.Checkers[0].Repair = repair
 	compat.Check(q)
-	if tried != 1 { // all at once
+	if tried == 0 || tried > 2 { // one, and all at once
 		t.Errorf("%d variants of a megabyte were read", tried)
 	}
 }

@@ -43,8 +43,8 @@ type Repair struct {
 
 const (
 	// mostTries bounds the variants that are read and compared for one pair, and
-	// mostTried the bytes of both texts together: long texts get fewer. One try
-	// more is that of all repairs at once.
+	// mostTried about the bytes that are read for them: long texts get fewer. One
+	// try more is that of all repairs at once.
 	mostTries = 32
 	mostTried = 1 << 20
 	// mostAsked bounds, in bytes of both texts, how often a checker is asked for
@@ -71,11 +71,12 @@ func (j *judge) mend() {
 	if j.q.Variant == nil || j.checker.Repair == nil {
 		return
 	}
-	m := mending{j: j, q: j.q, tries: mostTries, bytes: mostTried, asks: mostAsked / (1 + len(j.old.Schema.Source().Text) + len(j.q.Next.Source().Text)), bad: map[string]Severity{}}
+	size := 1 + len(j.old.Schema.Source().Text) + len(j.q.Next.Source().Text)
+	m := mending{j: j, q: j.q, tries: min(max(mostTried/size, 1), mostTries), bytes: 2 * mostTried, asks: mostAsked / size, bad: map[string]Severity{}}
 	m.q.Variant, m.q.Exceptions = nil, nil
 	m.q.Level, m.q.History = j.q.Level.alone(), nil
 	// All tries together may take no more than one comparison does.
-	m.q.Budget = Budget{Steps: max(j.q.Budget.steps()/mostTries, 1)}
+	m.q.Budget = Budget{Steps: max(j.q.Budget.steps()/m.tries, 1)}
 	for _, f := range j.c.Findings {
 		if f.Severity != Note {
 			m.bad[aboutWhat(f)] = f.Severity

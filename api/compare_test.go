@@ -267,11 +267,11 @@ func TestCompareHostile(t *testing.T) {
 	plain := time.Since(began)
 	began = time.Now()
 	d := c.do("POST", "/api/v1/compare?advise=true", body).document(t)
-	if took, most := time.Since(began), 10*plain+4*time.Second; took > most {
+	if took, most := time.Since(began), 20*plain+10*time.Second; took > most {
 		t.Errorf("took %s, want at most %s", took, most)
 	}
-	if len(d.Findings) != len(fields) || len(d.Findings[0].Repairs) == 0 || len(d.Findings[len(fields)-1].Repairs) != 0 {
-		t.Errorf("%d findings, the first with %d repairs", len(d.Findings), len(d.Findings[0].Repairs))
+	if len(d.Findings) != len(fields) || len(d.Advice) != 1 || d.Advice[0].Rollout != compat.ProducersFirst {
+		t.Errorf("%d findings, advice %+v", len(d.Findings), d.Advice)
 	}
 	body["new"] = schema(strings.Repeat(`{"type":"array","items":`, 500) + `"int"` + strings.Repeat("}", 500))
 	c.fails(c.do("POST", "/api/v1/compare?advise=true", body), 42201, "the new side")

@@ -204,6 +204,7 @@ func (x *search) alternatives(b *branch, subs, exclusive []*jsonschema.Node) boo
 		if !x.couldBe(sub) {
 			continue
 		}
+		f.subs = append(f.subs, sub)
 		f.ways = append(f.ways, func(b *branch) bool {
 			b.push(sub, false)
 			for j, other := range exclusive {
@@ -318,7 +319,16 @@ func (x *search) denyAlternatives(n *jsonschema.Node, way func(func(*branch) boo
 	for i, one := range n.OneOf {
 		for _, other := range n.OneOf[i+1:] {
 			if x.couldBe(one) && x.couldBe(other) && x.s.meter.Spend(1) {
-				way(func(b *branch) bool { b.push(one, false); b.push(other, false); return true })
+				way(func(b *branch) bool {
+					// Parts of a node come before it, so this cannot ask for itself.
+					x.s.meter.Spend(8)
+					if _, st := x.s.solve(x.s.goal([]literal{{one, false}, {other, false}})); st == empty {
+						return false
+					}
+					b.push(one, false)
+					b.push(other, false)
+					return true
+				})
 			}
 		}
 	}

@@ -26,7 +26,10 @@ type proof struct {
 }
 
 // judgeSteps bounds one judgment of a witness: what takes more proves nothing.
-const judgeSteps = 400_000
+const judgeSteps = 100_000
+
+// mostTries bounds the attempts to make the witnesses of a direction smaller.
+const mostTries = 120
 
 // judge holds a value to both whole schemas; nil when it proves nothing.
 func (d direction) judge(meter *compat.Meter, text string) *proof {
@@ -44,18 +47,18 @@ func (d direction) judge(meter *compat.Meter, text string) *proof {
 
 // shrink takes members and items away while the value still proves a break of
 // the same keyword.
-func (d direction) shrink(meter *compat.Meter, v *jsontext.Value, first *proof) *proof {
-	best, tries := first, 60
+func (d direction) shrink(meter *compat.Meter, tries *int, v *jsontext.Value, first *proof) *proof {
+	best := first
 	same := func(p *proof) bool {
 		return p != nil && p.violations[0].Schema == first.violations[0].Schema
 	}
 	var root = v
 	var walk func(v *jsontext.Value)
 	walk = func(v *jsontext.Value) {
-		for i := len(v.Members) - 1; i >= 0 && tries > 0 && !meter.Spent(); i-- {
+		for i := len(v.Members) - 1; i >= 0 && *tries > 0 && !meter.Spent(); i-- {
 			kept := v.Members
 			v.Members = slices.Delete(slices.Clone(kept), i, i+1)
-			tries--
+			*tries--
 			if p := d.judge(meter, root.String()); same(p) {
 				best = p
 				continue
@@ -63,10 +66,10 @@ func (d direction) shrink(meter *compat.Meter, v *jsontext.Value, first *proof) 
 			v.Members = kept
 			walk(v.Members[i].Value)
 		}
-		for i := len(v.Items) - 1; i >= 0 && tries > 0 && !meter.Spent(); i-- {
+		for i := len(v.Items) - 1; i >= 0 && *tries > 0 && !meter.Spent(); i-- {
 			kept := v.Items
 			v.Items = slices.Delete(slices.Clone(kept), i, i+1)
-			tries--
+			*tries--
 			if p := d.judge(meter, root.String()); same(p) {
 				best = p
 				continue
@@ -115,13 +118,14 @@ func (d direction) decide(budget compat.Budget, texts *texts) (compat.Outcome, [
 	}
 	var proofs []*proof
 	shrinking := budget.Meter() // a meter of its own: what was found stays found
+	tries := mostTries
 	for _, v := range values {
 		p := d.judge(shrinking, v.String())
 		if p == nil {
 			continue
 		}
 		if v.Kind == jsontext.Object || v.Kind == jsontext.Array {
-			p = d.shrink(shrinking, copied(v), p)
+			p = d.shrink(shrinking, &tries, copied(v), p)
 		}
 		proofs = append(proofs, p)
 	}

@@ -43,6 +43,7 @@ type branch struct {
 // made of, if it is one.
 type fork struct {
 	ways    []func(*branch) bool
+	subs    []*jsonschema.Node // of each way, in a union
 	source  *jsonschema.Node
 	checked bool
 }

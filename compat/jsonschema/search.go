@@ -25,7 +25,7 @@ type search struct {
 // The costs, in steps, of what takes longer than a step: measured, so that the
 // default budget keeps a pair under its time.
 const (
-	costOfBranch   = 20
+	costOfBranch   = 30
 	costOfGoal     = 20
 	costOfJudgment = 5
 )
@@ -130,9 +130,14 @@ func (x *search) grow(b branch) {
 		return
 	}
 	for len(b.todo) > 0 {
-		l := b.todo[len(b.todo)-1]
-		b.todo = b.todo[:len(b.todo)-1]
-		if !x.assert(&b, l) {
+		for len(b.todo) > 0 {
+			l := b.todo[len(b.todo)-1]
+			b.todo = b.todo[:len(b.todo)-1]
+			if !x.assert(&b, l) {
+				return
+			}
+		}
+		if !x.settle(&b) {
 			return
 		}
 	}
@@ -163,6 +168,25 @@ func (x *search) grow(b branch) {
 			return
 		}
 	}
+}
+
+// settle takes the unions of which a part is demanded anyway: there is no choice.
+func (x *search) settle(b *branch) bool {
+	kept := make([]fork, 0, len(b.forks))
+	for _, f := range b.forks {
+		at := slices.IndexFunc(f.subs, func(sub *jsonschema.Node) bool {
+			return slices.Contains(b.seen, literal{x.s.facts(sub).node, false})
+		})
+		if at < 0 {
+			kept = append(kept, f)
+			continue
+		}
+		if !f.ways[at](b) {
+			return false
+		}
+	}
+	b.forks = kept
+	return true
 }
 
 // next finds the fork to take next: the one with the fewest ways. Where much

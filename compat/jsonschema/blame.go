@@ -202,6 +202,7 @@ func (d *differ) whole(root pairing) *finding {
 	}
 	if len(d.changes) >= mostChanges {
 		d.changes = d.changes[:mostChanges-1]
+		d.seen = min(d.seen, len(d.changes))
 	}
 	f := d.report(&combinationChanged, root, "", "", "the parts of the schema work together in another way")
 	f.Effects = compat.OnData(compat.Reads, compat.Reads)
@@ -218,7 +219,7 @@ func saying(v schemas.Violation) string {
 func (d *differ) explain(dir direction, pointer string) []int {
 	var best []int
 	longest := -1
-	for i := range d.changes {
+	for i := range d.seen {
 		f := &d.changes[i]
 		if !allows(f.rule, dir.index, compat.Refuses) {
 			continue
@@ -241,7 +242,7 @@ func (d *differ) explain(dir direction, pointer string) []int {
 		func(place string) bool { return inside(place, pointer) },
 		func(place string) bool { return inside(pointer, place) },
 	} {
-		for i := range d.changes {
+		for i := range d.seen {
 			f := &d.changes[i]
 			place, elsewhere := f.New, f.Elsewhere[1]
 			if dir.side == 0 {

@@ -16,6 +16,7 @@ type differ struct {
 	meter   *compat.Meter
 	met     map[[2]*jsonschema.Node]bool
 	changes []finding
+	seen    int // of changes: those that were seen in the texts
 	depth   int
 }
 

@@ -30,6 +30,7 @@ func truth(old, next schemas.Schema, budget compat.Budget) (map[compat.Layer]com
 	shared := newTexts()
 	newReadsOld, proofs := backward.decide(budget, shared)
 	oldReadsNew, back := forward.decide(budget, shared)
+	d.seen = len(d.changes)
 	for i := range d.changes {
 		d.changes[i].Effects = compat.OnData(compat.Reads, compat.Reads)
 	}

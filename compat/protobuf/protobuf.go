@@ -23,6 +23,7 @@ var Checker = compat.Checker{
 	Format:        schemas.Protobuf,
 	Reference:     Reference,
 	Truth:         truth,
+	Repair:        repair,
 	Rules:         rules,
 	Categories:    Categories,
 	CategoryNames: CategoryNames(),

@@ -133,7 +133,10 @@ func (x *search) number(b *branch) state {
 	from, by := first, int64(1)
 	if from == nil {
 		from = big.NewInt(0)
-		if last != nil && last.Sign() <= 0 {
+		if try(new(big.Rat)) {
+			return found
+		}
+		if last != nil {
 			from, by = last, -1
 		}
 	}

@@ -22,6 +22,9 @@ func TestTruth(t *testing.T) {
 	}{
 		{"integer bounds respelled", `{"type":"integer","exclusiveMinimum":4}`, `{"type":"integer","minimum":4.5}`, yes, yes},
 		{"bounds beyond 53 bits", `{"type":"integer","minimum":9007199254740993}`, `{"type":"integer","minimum":9007199254740992}`, yes, no},
+		{"integers below an end at 0", `{"type":"integer"}`, `{"type":"integer","minimum":0}`, no, yes},
+		{"a narrower member in a tagged union", `{"anyOf":[{"type":"object","properties":{"k":{"const":1},"v":{"type":"integer"}},"required":["k"]},{"type":"object","properties":{"k":{"const":2}},"required":["k"]}]}`,
+			`{"anyOf":[{"type":"object","properties":{"k":{"const":1},"v":{"type":"integer","minimum":0}},"required":["k"]},{"type":"object","properties":{"k":{"const":2}},"required":["k"]}]}`, no, yes},
 		{"a step of two steps", `{"allOf":[{"multipleOf":4},{"multipleOf":6}]}`, `{"multipleOf":12}`, yes, yes},
 		{"no multiple between the ends", `{"type":"number","minimum":1,"maximum":2,"multipleOf":3}`, `false`, yes, yes},
 		{"a fraction as a step", `{"type":"integer"}`, `{"type":"integer","multipleOf":0.5}`, yes, yes},

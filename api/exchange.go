@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -323,17 +324,38 @@ func compress(body []byte) []byte {
 	return out.Bytes()
 }
 
+// drained is how many times the limit of a body is read of one that is over it.
+const drained = 8
+
+// invalidAt finds the first byte that is not UTF-8.
+func invalidAt(b []byte) int {
+	for at := 0; at < len(b); {
+		r, n := utf8.DecodeRune(b[at:])
+		if r == utf8.RuneError && n == 1 {
+			return at
+		}
+		at += n
+	}
+	return len(b)
+}
+
 // read takes the request's body, within the limit.
 //
-// Errors: 413 over the limit, before reading all; 422 when there is none; 400
-// when the connection fails.
+// Errors: 413 over the limit, before keeping all; 422 when there is none; 400
+// when the connection fails or the bytes are not UTF-8.
 func (x *exchange) read() ([]byte, error) {
 	most := x.server.options.Body
 	tooLarge := func() error {
 		return bare(http.StatusRequestEntityTooLarge, fmt.Sprintf("the request's body is over the limit of %d bytes", most))
 	}
+	// A client that sends all before it reads would lose the answer to a closed
+	// connection: a bounded remainder is taken and thrown away.
+	drain := func() {
+		_, _ = io.CopyN(io.Discard, x.request.Body, drained*min(most, math.MaxInt64/drained))
+	}
 	if x.request.ContentLength > most {
 		x.Header().Set("Connection", "close")
+		drain()
 		return nil, tooLarge()
 	}
 	if most == math.MaxInt64 {
@@ -343,9 +365,12 @@ func (x *exchange) read() ([]byte, error) {
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
+		drain()
 		return nil, tooLarge()
 	case err != nil:
 		return nil, bare(http.StatusBadRequest, "reading the request's body: it ended early")
+	case !utf8.Valid(body):
+		return nil, bare(http.StatusBadRequest, fmt.Sprintf("the request's body is not UTF-8 at byte %d: what it says would be stored altered", invalidAt(body)))
 	case len(bytes.TrimSpace(body)) == 0:
 		return nil, bare(http.StatusUnprocessableEntity, "the request's body is required and is empty")
 	}

@@ -242,6 +242,15 @@ func TestBody(t *testing.T) {
 	c.want(c.do("GET", "/subjects", nil), 200, `["nulls"]`) // nothing refused was stored
 }
 
+// Bytes that are no UTF-8 are refused: stored, they would be other bytes, and
+// two texts would share one identity.
+func TestBodyIsUTF8(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, api.Options{})
+	c.fails(c.do("POST", "/subjects/s/versions", "{\"schema\":\"{\\\"type\\\":\\\"int\\\",\\\"p\\\":\\\"\xff\\\"}\"}"), 400, "byte 37")
+	c.want(c.do("GET", "/subjects", nil), 200, `[]`)
+}
+
 // The limit holds before all is read, also without a Content-Length.
 func TestBodyLimit(t *testing.T) {
 	t.Parallel()

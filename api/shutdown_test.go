@@ -182,3 +182,32 @@ func TestTooLargeOverTheWire(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A client that sends all of its body before it reads gets the 413 too.
+func TestTooLargeForAClientThatReadsLast(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, api.Options{Body: 1 << 20})
+	address, served := c.serve()
+	var d net.Dialer
+	conn, err := d.DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	body := strings.Repeat("x", 5<<20)
+	if _, err := fmt.Fprintf(conn, "POST /subjects/s/versions HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil || answer.StatusCode != 413 {
+		t.Fatalf("want 413, got %v, %v", answer, err)
+	}
+	answer.Body.Close()
+	conn.Close()
+	if err := c.server.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}

@@ -114,7 +114,13 @@ func (d *differ) shape(v *visit, a aligned) {
 			case cast:
 				t.set(layer, dir, compat.Rounds, nil)
 			case untold:
-				d.prove(&t, v, layer, dir, w, r, samplesOf(w, r))
+				at, from, to := v, w, r
+				if step := v.from[slot(layer, dir)]; v.o.isEntry && v.n.isEntry && w.number == 1 && step != nil {
+					// Two keys may become one, which takes two entries to show.
+					at = step.around
+					from, to = sides(step.old, step.next, dir)
+				}
+				d.prove(&t, at, layer, dir, from, to, samplesOf(from, to))
 			}
 		}
 	}

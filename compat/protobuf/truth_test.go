@@ -1,0 +1,38 @@
+package protobuf_test
+
+import (
+	"testing"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	checker "github.com/cartorio-registry/cartorio/compat/protobuf"
+)
+
+// TestTruth names the answers for whole pairs where surroundings decide: new
+// reads old on the wire and in JSON, then old reads new.
+func TestTruth(t *testing.T) {
+	t.Parallel()
+	reads, loses, refuses, alters := compat.Reads, compat.Loses, compat.Refuses, compat.Alters
+	for _, c := range []struct {
+		name, old, next string
+		want            [4]compat.Outcome // wire: new reads old, old reads new; JSON: the same
+	}{
+		{"equal", p3 + "message M { int32 a = 1; }", p3 + "message M { int32 a = 1; }", [4]compat.Outcome{reads, reads, reads, reads}},
+		{"out of range is soft on the wire only", p3 + "message M { int64 a = 1; }", p3 + "message M { int32 a = 1; }", [4]compat.Outcome{reads, reads, refuses, reads}},
+		{"a message that requires itself is never written", p2 + "message R { required R r = 1; } message M { optional R a = 1; }", p2 + "message R { required R r = 1; } message M { optional int32 a = 1; }", [4]compat.Outcome{reads, loses, reads, refuses}},
+		{"swapped numbers", p3 + "message M { string a = 1; string b = 2; }", p3 + "message M { string b = 1; string a = 2; }", [4]compat.Outcome{loses, loses, reads, reads}},
+		{"a name taken by another number", p3 + "message M { string a = 1 [json_name = \"k\"]; }", p3 + "message M { int32 b = 2 [json_name = \"k\"]; }", [4]compat.Outcome{reads, reads, refuses, refuses}},
+		{"keys that become one", p3 + "message M { map<int32, string> a = 1; }", p3 + "message M { map<bool, string> a = 1; }", [4]compat.Outcome{loses, reads, refuses, refuses}},
+		{"required in a message of a message", p2 + "message A { optional int32 x = 1; } message M { optional A a = 1; }", p2 + "message A { required int32 x = 1; } message M { optional A a = 1; }", [4]compat.Outcome{refuses, reads, refuses, reads}},
+		{"bytes to a string that nobody checks", p2 + "message M { optional bytes a = 1; }", p2 + "message M { optional string a = 1; }", [4]compat.Outcome{reads, reads, alters, refuses}},
+		{"a faithful translation to an edition", p2 + "message M { required int32 a = 1; repeated int32 b = 2; optional string c = 3; }", ed + "option features.repeated_field_encoding = EXPANDED; option features.utf8_validation = NONE; option features.json_format = LEGACY_BEST_EFFORT; message M { int32 a = 1 [features.field_presence = LEGACY_REQUIRED]; repeated int32 b = 2; string c = 3; }", [4]compat.Outcome{reads, reads, reads, reads}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			effects, changes := checker.Checker.Truth(parse(t, c.old, nil), parse(t, c.next, nil), compat.Budget{})
+			wire, inJSON := effects[compat.Wire], effects[compat.JSONMapping]
+			if got := [4]compat.Outcome{wire.NewReadsOld, wire.OldReadsNew, inJSON.NewReadsOld, inJSON.OldReadsNew}; got != c.want {
+				t.Errorf("got %v, want %v: %+v", got, c.want, changes)
+			}
+		})
+	}
+}

@@ -59,7 +59,11 @@ func (d *differ) prove(whole compat.Outcome, direction int) compat.Outcome {
 		if !hurt.IsHard() || whole.Answer == compat.Safe && hurt.Kind != compat.Lost {
 			continue
 		}
-		w, kind := d.witness(d.hurts[i], direction, hurt.Kind)
+		place := d.changes[i].New
+		if direction == oldReadsNew {
+			place = d.changes[i].Old
+		}
+		w, kind := d.witness(d.hurts[i], direction, hurt.Kind, place.Pointer)
 		if w == nil {
 			continue
 		}
@@ -82,9 +86,30 @@ func (d *differ) prove(whole compat.Outcome, direction int) compat.Outcome {
 	return compat.Undecided
 }
 
+// mostSaid is how many of a payload's violations are looked at for the one that
+// tells of the change at hand.
+const mostSaid = 20
+
+// nearest picks the violation that stands nearest to a place of the reader's
+// schema: a payload may be refused for another change too.
+func nearest(list []schemas.Violation, at schemas.Pointer) schemas.Violation {
+	best, length := list[0], -1
+	for _, v := range list {
+		n := 0
+		for n < len(v.Schema) && n < len(at) && v.Schema[n] == at[n] {
+			n++
+		}
+		if n > length {
+			best, length = v, n
+		}
+	}
+	return best
+}
+
 // witness builds a payload for a change and lets the real reader judge it; nil
-// when none could be built or the reader took it unharmed.
-func (d *differ) witness(h hurt, direction int, expected compat.Kind) (*compat.Witness, compat.Kind) {
+// when none could be built or the reader took it unharmed. at is where the
+// change stands in the reader's schema.
+func (d *differ) witness(h hurt, direction int, expected compat.Kind, at schemas.Pointer) (*compat.Witness, compat.Kind) {
 	writer, reader, finite := d.old, d.next, d.byNew.finite
 	if direction == oldReadsNew {
 		writer, reader, finite = d.next, d.old, d.byOld.finite
@@ -97,14 +122,14 @@ func (d *differ) witness(h hurt, direction int, expected compat.Kind) (*compat.W
 	if b.failed || !d.meter.Spend(len(b.bytes)) {
 		return nil, compat.Unhurt
 	}
-	options := schemas.ReadOptions{Bytes: 2 * mostDatum, Depth: 4 * mostDatum, Violations: 1}
+	options := schemas.ReadOptions{Bytes: 2 * mostDatum, Depth: 4 * mostDatum, Violations: mostSaid}
 	payload := schemas.Payload{Bytes: b.bytes}
 	w := &compat.Witness{Bytes: b.bytes}
 	got := reader.Reads(writer, payload, options)
 	kind := compat.Unhurt
 	switch {
 	case !got.OK():
-		v := got.Violations[0]
+		v := nearest(got.Violations, at)
 		if v.Kind == schemas.TooLarge || v.Kind == schemas.TooComplex {
 			return nil, compat.Unhurt
 		}

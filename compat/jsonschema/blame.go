@@ -52,7 +52,7 @@ func (d direction) shrink(meter *compat.Meter, tries *int, v *jsontext.Value, fi
 	same := func(p *proof) bool {
 		return p != nil && p.violations[0].Schema == first.violations[0].Schema
 	}
-	var root = v
+	root := v
 	var walk func(v *jsontext.Value)
 	walk = func(v *jsontext.Value) {
 		for i := len(v.Members) - 1; i >= 0 && *tries > 0 && !meter.Spent(); i-- {

@@ -206,10 +206,10 @@ func kindsAllowed(n *jsonschema.Node) jsonschema.Kinds {
 }
 
 func kindWords(k jsonschema.Kinds) string {
-	switch k {
-	case everyKind:
+	if k == everyKind {
 		return "anything"
-	case 0:
+	}
+	if k == 0 {
 		return "nothing"
 	}
 	if k&jsonschema.KindNumber != 0 {
@@ -227,10 +227,9 @@ func (d *differ) types(p pairing) bool {
 	}
 	before, after := kindWords(a), kindWords(b)
 	rule, verb := &typeChanged, "changed"
-	switch {
-	case a&b == b:
+	if a&b == b {
 		rule, verb = &typeNarrowed, "narrowed"
-	case a&b == a:
+	} else if a&b == a {
 		rule, verb = &typeWidened, "widened"
 	}
 	f := d.report(rule, p, before, after, fmt.Sprintf("the type %s from %s to %s", verb, before, after), "type")

@@ -170,7 +170,8 @@ func (g grower) schema(depth int) string {
 	for range 1 + g.IntN(3) {
 		word := words[g.IntN(len(words))]()
 		name, _, _ := strings.Cut(word, ":")
-		if !names[name] && !(names[`"required"`] && strings.Contains(word, `"required"`)) && !(names[`"additionalProperties"`] && strings.Contains(word, `"additionalProperties"`)) {
+		taken := func(n string) bool { return names[n] && strings.Contains(word, n) }
+		if !names[name] && !taken(`"required"`) && !taken(`"additionalProperties"`) {
 			names[name] = true
 			for _, n := range []string{`"required"`, `"additionalProperties"`, `"contains"`} {
 				if strings.Contains(word, n+":") {
@@ -195,11 +196,29 @@ func (g grower) document(depth int) string {
 // mutate changes one thing, or a few, of a document's text.
 func (g grower) mutate(text string) string {
 	swaps := [][2]string{
-		{`"integer"`, `"number"`}, {`"number"`, `"integer"`}, {`"minimum":0`, `"minimum":1`}, {`"maximum":3`, `"maximum":10`}, {`"oneOf"`, `"anyOf"`},
-		{`"anyOf"`, `"oneOf"`}, {`"allOf":[{`, `"anyOf":[{`}, {`"required":["a"]`, `"required":["b"]`}, {`"type":"string"`, `"type":["string","null"]`},
-		{`"a":`, `"c":`}, {`"minLength":1`, `"minLength":2`}, {`false`, `{}`}, {`{}`, `{"type":"string"}`}, {`"^a"`, `"^[ab]"`}, {`"not":`, `"title":"t","not":`},
-		{`"minItems":1`, `"minItems":2`}, {`"maxProperties":1`, `"maxProperties":2`}, {`"items":{`, `"items":{"title":"t",`}, {`"multipleOf":1`, `"multipleOf":2`},
-		{`"const":`, `"default":`}, {`"dependencies":`, `"$comment_":`}, {`"unevaluatedProperties":false`, `"additionalProperties":false`}, {`"uniqueItems":true`, `"uniqueItems":false`},
+		{`"integer"`, `"number"`},
+		{`"number"`, `"integer"`},
+		{`"minimum":0`, `"minimum":1`},
+		{`"maximum":3`, `"maximum":10`},
+		{`"oneOf"`, `"anyOf"`},
+		{`"anyOf"`, `"oneOf"`},
+		{`"allOf":[{`, `"anyOf":[{`},
+		{`"required":["a"]`, `"required":["b"]`},
+		{`"type":"string"`, `"type":["string","null"]`},
+		{`"a":`, `"c":`},
+		{`"minLength":1`, `"minLength":2`},
+		{`false`, `{}`},
+		{`{}`, `{"type":"string"}`},
+		{`"^a"`, `"^[ab]"`},
+		{`"not":`, `"title":"t","not":`},
+		{`"minItems":1`, `"minItems":2`},
+		{`"maxProperties":1`, `"maxProperties":2`},
+		{`"items":{`, `"items":{"title":"t",`},
+		{`"multipleOf":1`, `"multipleOf":2`},
+		{`"const":`, `"default":`},
+		{`"dependencies":`, `"$comment_":`},
+		{`"unevaluatedProperties":false`, `"additionalProperties":false`},
+		{`"uniqueItems":true`, `"uniqueItems":false`},
 	}
 	for range 1 + g.IntN(2) {
 		s := swaps[g.IntN(len(swaps))]
@@ -287,6 +306,7 @@ func TestSoundnessHunt(t *testing.T) {
 					t.Logf("open: %s => %s", d.writer.Canonical(), d.reader.Canonical())
 				}
 				continue
+			case compat.Safe:
 			}
 			safe++
 			for range 40 {

@@ -215,6 +215,7 @@ func (x *search) fresh(b *branch, s *some, known []string) (names []string, comp
 			names = append(names, name)
 		case open:
 			complete = false
+		case empty:
 		}
 		if x.s.meter.Spent() {
 			return names, false

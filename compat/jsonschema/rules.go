@@ -124,8 +124,10 @@ var (
 // The rules of objects.
 var (
 	propertyAdded, propertyRemoved = twins("json.property-added", "json.property-removed", may,
-		[]string{"OPTIONAL_PROPERTY_ADDED" + toOpen, "OPTIONAL_PROPERTY_ADDED" + toUnopen, "REQUIRED_PROPERTY_ADDED" + toOpen, "REQUIRED_PROPERTY_ADDED" + toUnopen,
-			"REQUIRED_PROPERTY_WITH_DEFAULT_ADDED" + toOpen, "REQUIRED_PROPERTY_WITH_DEFAULT_ADDED" + toUnopen, "PROPERTY_WITH_EMPTY_SCHEMA_ADDED" + toOpen, "PROPERTY_ADDED" + covered, "PROPERTY_ADDED" + notCovered},
+		[]string{
+			"OPTIONAL_PROPERTY_ADDED" + toOpen, "OPTIONAL_PROPERTY_ADDED" + toUnopen, "REQUIRED_PROPERTY_ADDED" + toOpen, "REQUIRED_PROPERTY_ADDED" + toUnopen,
+			"REQUIRED_PROPERTY_WITH_DEFAULT_ADDED" + toOpen, "REQUIRED_PROPERTY_WITH_DEFAULT_ADDED" + toUnopen, "PROPERTY_WITH_EMPTY_SCHEMA_ADDED" + toOpen, "PROPERTY_ADDED" + covered, "PROPERTY_ADDED" + notCovered,
+		},
 		[]string{"PROPERTY_REMOVED" + fromOpen, "PROPERTY_REMOVED" + fromClosed, "PROPERTY_WITH_FALSE_REMOVED" + fromClosed, "PROPERTY_REMOVED" + covered, "PROPERTY_REMOVED" + notCovered}, "properties")
 	requiredAdded, requiredRemoved = tightening("json.member-required", "json.member-not-required",
 		[]string{"REQUIRED_ATTRIBUTE_ADDED", "REQUIRED_ATTRIBUTE_WITH_DEFAULT_ADDED", "REQUIRED_PROPERTY_ADDED" + toOpen, "REQUIRED_PROPERTY_ADDED" + toUnopen, "REQUIRED_PROPERTY_WITH_DEFAULT_ADDED" + toOpen, "REQUIRED_PROPERTY_WITH_DEFAULT_ADDED" + toUnopen},

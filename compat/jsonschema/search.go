@@ -249,15 +249,16 @@ func (x *search) spare(b *branch) {
 // leaf builds a value of a branch without forks.
 func (x *search) leaf(b branch) {
 	x.s.meter.Spend(1 + len(b.need)/4)
-	switch {
-	case x.kind == anyNumber:
+	switch x.kind {
+	case anyNumber:
 		x.note(x.number(&b))
-	case x.kind == jsonschema.KindString:
+	case jsonschema.KindString:
 		x.note(x.text(&b))
-	case x.kind == jsonschema.KindArray:
+	case jsonschema.KindArray:
 		x.note(x.array(b))
-	case x.kind == jsonschema.KindObject:
+	case jsonschema.KindObject:
 		x.note(x.object(b))
+	default: // null and the booleans are candidates by themselves
 	}
 }
 

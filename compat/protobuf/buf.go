@@ -281,7 +281,7 @@ func (c *categories) bufTypes(path string, o, n *field) {
 		return
 	}
 	add("FIELD_SAME_TYPE")
-	wire, asJSON := true, true
+	var wire, asJSON bool
 	switch {
 	case o.kind != n.kind:
 		wire = bufWire[o.kind] != 0 && bufWire[o.kind] == bufWire[n.kind] || o.kind == protoreflect.StringKind && n.kind == protoreflect.BytesKind
@@ -289,8 +289,6 @@ func (c *categories) bufTypes(path string, o, n *field) {
 	case o.enum != nil:
 		wire = o.enum.desc.Name() == n.enum.desc.Name() && o.enum.isWithin(n.enum)
 		asJSON = wire
-	default:
-		wire, asJSON = false, false
 	}
 	if !wire {
 		add("FIELD_WIRE_COMPATIBLE_TYPE")

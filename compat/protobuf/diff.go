@@ -37,8 +37,10 @@ type differ struct {
 	shown     int  // bytes of witnesses so far
 }
 
-type messagePair struct{ old, next *message }
-type enumPair struct{ old, next *enum }
+type (
+	messagePair struct{ old, next *message }
+	enumPair    struct{ old, next *enum }
+)
 
 // visit is a pair of message types that some payload of one side is read with,
 // and the way there.
@@ -340,9 +342,7 @@ func (d *differ) reservations(v *visit) {
 	explained := func(r reservation, m *message) reservation {
 		out := reservation{}
 		for _, one := range r.ranges {
-			for _, part := range without(one, m.fields) {
-				out.ranges = append(out.ranges, part)
-			}
+			out.ranges = append(out.ranges, without(one, m.fields)...)
 		}
 		for _, name := range r.names {
 			if m.byField[name] == nil {

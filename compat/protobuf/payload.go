@@ -198,9 +198,7 @@ func (b *filler) minimal(content []byte, f, other *field) []byte {
 // first: each boundary, then two elements where many may be there.
 func (b *filler) samples(f, reader *field) (list [][]byte) {
 	elements := b.elements(f, reader)
-	for _, one := range elements {
-		list = append(list, one)
-	}
+	list = append(list, elements...)
 	if f.card.isMany() && len(elements) > 0 {
 		last := elements[len(elements)-1]
 		list = append(list, append(append([]byte{}, elements[0]...), last...))

@@ -110,7 +110,8 @@ type Folder struct {
 	// Others are the paths of files that are no schemas, sorted.
 	Others []string
 	// Links are the paths of symbolic links and other things that are neither
-	// files nor folders. They are not followed.
+	// files nor folders. They are not followed; one with the ending of a schema
+	// is among the entries too, with its Err.
 	Links []string
 	// Absent are the declared files that are not there, sorted.
 	Absent []string

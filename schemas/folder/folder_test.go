@@ -166,6 +166,11 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	if diff := cmp.Diff([]string{"link.avsc", "pipe.avsc"}, f.Links); diff != "" {
 		t.Errorf("links: -want +got\n%s", diff)
 	}
+	for _, p := range f.Links { // a schema turned into a link must not pass unseen
+		if e, ok := f.Entry(p); !ok || e.Err == nil || !strings.Contains(e.Err.Error(), "link") {
+			t.Errorf("%s: %v, want an entry that cannot be used", p, e.Err)
+		}
+	}
 	if diff := cmp.Diff([]string{"large.json"}, f.Others); diff != "" {
 		t.Errorf("a .json file that cannot be read is no schema: -want +got\n%s", diff)
 	}

@@ -59,7 +59,7 @@ func (r *reader) read(ctx context.Context) error {
 		}
 		if !d.Type().IsRegular() {
 			r.folder.Links = append(r.folder.Links, p)
-			return nil
+			return r.link(p)
 		}
 		return r.one(p)
 	}); err != nil {
@@ -77,6 +77,23 @@ func (r *reader) read(ctx context.Context) error {
 	slices.Sort(r.folder.Links)
 	slices.SortFunc(r.files, func(a, b *file) int { return strings.Compare(a.Path, b.Path) })
 	return nil
+}
+
+// errNotFollowed is the fault of a link that stands for a schema file.
+var errNotFollowed = errors.New("it is a link or no regular file, and is not read: put the file itself here, or leave it out by its path")
+
+// link keeps a link whose ending says that it is a schema, as one that cannot
+// be used: a file turned into a link must not pass a check unseen.
+func (r *reader) link(p string) error {
+	_, declared := r.options.Declared[p]
+	lower := strings.ToLower(path.Base(p))
+	candidates := r.candidates(lower)
+	if len(candidates) == 0 || !declared && strings.HasSuffix(lower, ".json") {
+		return nil
+	}
+	f := &file{Entry: Entry{Path: p, Err: errNotFollowed}, extensions: candidates[0].Extensions}
+	f.Source.Type = candidates[0].Type
+	return r.keep(f)
 }
 
 // one looks at a file and keeps it as a schema or as another file.

@@ -227,10 +227,12 @@ func (d *differ) types(p pairing) bool {
 	}
 	before, after := kindWords(a), kindWords(b)
 	rule, verb := &typeChanged, "changed"
-	if a&b == b {
+	switch a & b {
+	case b:
 		rule, verb = &typeNarrowed, "narrowed"
-	} else if a&b == a {
+	case a:
 		rule, verb = &typeWidened, "widened"
+	default: // neither holds the other
 	}
 	f := d.report(rule, p, before, after, fmt.Sprintf("the type %s from %s to %s", verb, before, after), "type")
 	for i, n := range []*jsonschema.Node{p.old, p.next} {

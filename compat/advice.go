@@ -28,7 +28,7 @@ func (r Rollout) Window() string {
 	case ProducersFirst:
 		return "old consumers read old and new messages, new consumers cannot read old ones: move every producer, wait until topics, queues and dead letters hold no old message, then move the consumers; do not roll a producer back once a consumer has moved"
 	case NoOrder:
-		return "neither side reads what the other writes: no order works on one topic or queue"
+		return "each side refuses, loses or alters something that the other writes: no order works on one topic or queue"
 	case OpenOrder:
 		return "what each side makes of the other's messages was neither proved nor refuted: take no order for granted"
 	}
@@ -133,7 +133,7 @@ func rolloutOf(backward, forward Verdict) Rollout {
 // ways lists the ways out that need no knowledge of the format.
 func ways(subject string, repaired bool) (list []string) {
 	if repaired {
-		list = append(list, "take the repaired schema: it says the same, and passes")
+		list = append(list, "take the repaired schema: with its repairs the pair passes; look at what they change")
 	}
 	other := "another subject"
 	if subject != "" {

@@ -140,7 +140,7 @@ var (
 	}}
 	dataBreaks = Rule{ID: "schema.data-breaks", Mirror: "schema.data-breaks", May: []Effect{{Refuses, Refuses}, {Loses, Loses}, {Alters, Alters}}, Example: Example{
 		Title: "payloads exist that the other side cannot read",
-		Why:   "the two schemas as a whole do not fit, though no single change is to blame.",
+		Why:   "a payload was found that the other side refuses or reads as another value, and the changes that are told do not account for it in this direction.",
 		Fix:   "compare the two schemas side by side, or keep the old shape beside the new one.",
 	}}
 	truthOpen = Rule{ID: "schema.data-not-checked", Mirror: "schema.data-not-checked", Example: Example{

@@ -3,12 +3,14 @@ package main
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cartorio-registry/cartorio/clients/framing"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -133,6 +135,9 @@ func (s *known) binary(p schemas.Payload, o schemas.ReadOptions) ([]byte, []sche
 		b, list := schema.BinaryOf(p.Bytes, o)
 		return b, list, nil
 	case messageFromJSON:
+		if most := o.OrDefault().Bytes; len(p.Bytes) > most {
+			return nil, []schemas.Violation{{Kind: schemas.TooLarge, Rule: "size", Offset: -1, Text: fmt.Sprintf("the text has %d bytes, %d are allowed", len(p.Bytes), most)}}, nil
+		}
 		b, err := schema.FromJSON(p.Message, p.Bytes, o)
 		if err != nil {
 			return nil, []schemas.Violation{mappingViolation(string(p.Bytes), err)}, nil
@@ -148,7 +153,8 @@ var linePlace = regexp.MustCompile(`(?:proto: )?\(line (\d+):(\d+)\): `)
 // mappingViolation says why a text is not the JSON form of a message.
 func mappingViolation(text string, err error) schemas.Violation {
 	v := schemas.Violation{Kind: schemas.Invalid, Rule: "json-mapping", Text: err.Error(), Offset: -1}
-	if _, parseErr := jsontext.Parse(text, jsontext.Options{Strict: true, Text: mostPayload}); parseErr != nil {
+	// A tree of a text at the limit would take gigabytes; its grammar is enough.
+	if !json.Valid([]byte(text)) || !utf8.ValidString(text) {
 		v.Kind = schemas.Unreadable
 	}
 	m := linePlace.FindStringSubmatch(v.Text)
@@ -171,10 +177,14 @@ func mappingViolation(text string, err error) schemas.Violation {
 	return v
 }
 
+// mostPlaced bounds the texts whose parts are placed: each part takes a hundred
+// times its bytes. Pointers tell the way in larger ones.
+const mostPlaced = 1 << 20
+
 // places finds where the parts of a JSON text stand; a text that is none has
 // no parts.
 func places(text string) map[schemas.Pointer]schemas.Place {
-	v, err := jsontext.Parse(text, jsontext.Options{Depth: 1000, Text: mostPayload, Comments: true})
+	v, err := jsontext.Parse(text, jsontext.Options{Depth: 1000, Text: mostPlaced, Comments: true})
 	if err != nil {
 		return nil
 	}

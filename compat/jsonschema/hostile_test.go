@@ -3,6 +3,7 @@ package jsonschema_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +45,11 @@ func TestHostilePairs(t *testing.T) {
 			return fmt.Sprintf(`"a%d":{"properties":{"x":{"$ref":"#/definitions/a%d"}}}`, i, i+1)
 		}) + fmt.Sprintf(`,"a%d":{"type":"%s"}}}`, n, last)
 	}
+	shapes := func(n int, letter string) string {
+		return `{"anyOf":[` + repeat(n, func(i int) string {
+			return fmt.Sprintf(`{"type":"object","properties":{"%s%d":{"type":"integer"}}}`, letter, i)
+		}) + `]}`
+	}
 	const (
 		yes = iota
 		no
@@ -59,6 +65,7 @@ func TestHostilePairs(t *testing.T) {
 		{"not inside not", chain(60, `{"not":REF}`, `{"type":"string"}`), chain(60, `{"not":REF}`, `{"type":"number"}`), no},
 		{"1,000 by 1,000 branches", union(1000, 0), union(1000, 500), no},
 		{"5,000 by 5,000 branches", union(5000, 0), union(5000, 1), unchecked},
+		{"4,000 by 4,000 objects", shapes(4000, "a"), shapes(4000, "b"), unchecked},
 		{"100 recursive branches", objects(100), objects(101), yes},
 		{
 			"10,000 properties", `{"properties":{` + repeat(10_000, func(i int) string { return fmt.Sprintf(`"p%d":{"type":"string"}`, i) }) + `}}`,
@@ -85,9 +92,15 @@ func TestHostilePairs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
 			start := time.Now()
 			list, err := jsoncompat.Checker.Reference(next, old, compat.Strict, compat.Budget{})
 			took := time.Since(start)
+			runtime.ReadMemStats(&after)
+			if allocated := (after.TotalAlloc - before.TotalAlloc) >> 20; allocated > 512 {
+				t.Errorf("allocated %d MB", allocated)
+			}
 			t.Logf("%v, %d differences, %v", took.Round(time.Millisecond), len(list), err)
 			if took > 90*time.Second {
 				t.Errorf("took %v", took)

@@ -31,7 +31,7 @@ func (c *comparison) coverFor(m model, name string) *class {
 		const most = 100_000
 		steps := most
 		matched, decided := p.Pattern.Match(name, &steps)
-		if !decided || !c.p.meter.Spend(1+(most-steps)/16) {
+		if !decided || !c.p.meter.Spend(1+(most-steps)/4) {
 			c.p.meter.Spend(math.MaxInt) // nothing certain can be said any more
 			return nil
 		}

@@ -124,6 +124,10 @@ func (c *comparison) take(r *result, path ...string) {
 	}
 }
 
+// costOfPair is what a pair takes that is really compared, beside the step of
+// asking: a default budget then ends within two seconds and 512 MB.
+const costOfPair = 3
+
 // compare answers for one pair; nil stands for an absent schema.
 //
 // Source: JSON Schema specification 2.3.
@@ -150,6 +154,7 @@ func (p *port) compare(old, next *class) *result {
 		}
 		return out
 	}
+	p.meter.Spend(costOfPair)
 	if p.depth++; p.depth > deepest {
 		p.meter.Spend(math.MaxInt)
 	}

@@ -133,6 +133,10 @@ func (r *Registry) formOf(ctx context.Context, id Hash, s schemas.Source, how re
 	// Whoever waits for the same form must not lose it to the first one's end.
 	ctx = context.WithoutCancel(ctx)
 	got, err, _ := r.forms.flight.Do(string(id[:]), func() (any, error) {
+		// Another flight may have landed since this one looked.
+		if f := r.forms.get(id); f != nil {
+			return f, nil
+		}
 		f, err := r.parse(ctx, s, how)
 		if err != nil {
 			return nil, err

@@ -82,8 +82,8 @@ func TestHostilePairs(t *testing.T) {
 			`{"type":"enum","name":"E","symbols":[` + many(15_000, func(i int) string { return fmt.Sprintf(`"B%d"`, i) }) + `],"default":"B1"}`,
 		},
 		{
-			"one enum in every field", record(`{"name":"e","type":{"type":"enum","name":"E","symbols":[` + many(1_000, func(i int) string { return fmt.Sprintf(`"A%d"`, i) }) + `]}},` + many(1_000, func(i int) string { return fmt.Sprintf(`{"name":"f%d","type":"E"}`, i) })),
-			record(`{"name":"e","type":{"type":"enum","name":"E","symbols":[` + many(1_000, func(i int) string { return fmt.Sprintf(`"A%d"`, 1_000-i) }) + `]}},` + many(1_000, func(i int) string { return fmt.Sprintf(`{"name":"f%d","type":"E"}`, i) })),
+			"one enum in every field", record(`{"name":"e","type":{"type":"enum","name":"E","symbols":[` + many(4_000, func(i int) string { return fmt.Sprintf(`"A%d"`, i) }) + `]}},` + many(4_000, func(i int) string { return fmt.Sprintf(`{"name":"f%d","type":"E"}`, i) })),
+			record(`{"name":"e","type":{"type":"enum","name":"E","symbols":[` + many(4_000, func(i int) string { return fmt.Sprintf(`"A%d"`, 4_000-i) }) + `]}},` + many(4_000, func(i int) string { return fmt.Sprintf(`{"name":"f%d","type":"E"}`, i) })),
 		},
 		{"deep arrays", strings.Repeat(`{"type":"array","items":`, 120) + `"int"` + strings.Repeat(`}`, 120), strings.Repeat(`{"type":"array","items":`, 120) + `"string"` + strings.Repeat(`}`, 120)},
 		{

@@ -60,8 +60,11 @@ type resolver struct {
 	shape shape
 	left  int
 	nodes map[pair]*node
-	fits  fitting
-	fill  filler
+	// symbols are the maps of enum pairs met: one pair may stand in thousands of
+	// fields, with thousands of symbols each.
+	symbols map[pair][]int
+	fits    fitting
+	fill    filler
 }
 
 type pair struct{ reader, writer *Named }
@@ -69,7 +72,7 @@ type pair struct{ reader, writer *Named }
 // resolve answers how reader takes what writer wrote; nil when the budget is
 // exhausted. shape is the writer's.
 func resolve(reader, writer *Type, shape shape) *node {
-	r := resolver{shape: shape, left: mostResolveSteps, nodes: map[pair]*node{}}
+	r := resolver{shape: shape, left: mostResolveSteps, nodes: map[pair]*node{}, symbols: map[pair][]int{}}
 	r.fits = fitting{left: &r.left, memo: map[pair]bool{}, unions: unionIndexes{}}
 	r.fill = filler{left: &r.left}
 	n := r.resolve(reader, writer)
@@ -168,8 +171,14 @@ func (r *resolver) resolve(reader, writer *Type) *node {
 		if !sameName(reader.Named, writer.Named) {
 			return refuse(reader, writer, "name", misnamed(reader, writer))
 		}
-		r.left -= len(reader.Named.Symbols) + len(writer.Named.Symbols)
-		n.symbols = mapSymbols(reader.Named, writer.Named)
+		key := pair{reader.Named, writer.Named}
+		known, met := r.symbols[key]
+		if !met {
+			r.left -= len(reader.Named.Symbols) + len(writer.Named.Symbols)
+			known = mapSymbols(reader.Named, writer.Named)
+			r.symbols[key] = known
+		}
+		n.symbols = known
 	case Fixed:
 		if !sameName(reader.Named, writer.Named) {
 			return refuse(reader, writer, "name", misnamed(reader, writer))

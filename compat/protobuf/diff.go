@@ -35,6 +35,9 @@ type differ struct {
 	knownEnum map[enumPair]*enumVisit
 	failed    bool // out of budget
 	shown     int  // bytes of witnesses so far
+	// collide tells, per direction, that two fields of a writer's message arrive
+	// as one member of the reader's in JSON, by its JSON name and its own.
+	collide [2]bool
 }
 
 type (
@@ -321,6 +324,11 @@ func (d *differ) compare(v *visit) {
 		d.failed = true
 		return
 	}
+	for dir := range d.collide {
+		if w, r := sides(v.o, v.n, dir); v.live[slot(1, dir)] && collides(w, r) {
+			d.collide[dir] = true
+		}
+	}
 	for _, a := range pairs {
 		d.field(v, a)
 	}
@@ -335,6 +343,21 @@ func (d *differ) compare(v *visit) {
 	}
 	d.reservations(v)
 	d.messageOptions(v)
+}
+
+// collides tells whether two fields of a writer's message are one for the
+// reader's in JSON: a payload with both has a member twice.
+func collides(w, r *message) bool {
+	met := make([]bool, len(r.fields))
+	for _, f := range w.fields {
+		if g := r.byKey[f.key]; g != nil {
+			if met[g.index] {
+				return true
+			}
+			met[g.index] = true
+		}
+	}
+	return false
 }
 
 func (d *differ) reservations(v *visit) {

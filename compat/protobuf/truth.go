@@ -61,6 +61,14 @@ func truth(old, next schemas.Schema, budget compat.Budget) (map[compat.Layer]com
 			whole[layer] = whole[layer].Combine(e)
 		}
 	}
+	mapping := whole[compat.JSONMapping]
+	if d.collide[newReadsOld] {
+		mapping.NewReadsOld = mapping.NewReadsOld.Combine(compat.Undecided)
+	}
+	if d.collide[oldReadsNew] {
+		mapping.OldReadsNew = mapping.OldReadsNew.Combine(compat.Undecided)
+	}
+	whole[compat.JSONMapping] = mapping
 	if d.failed {
 		// What was not compared may be anything; a break that was proved stays one.
 		open := compat.Effect{NewReadsOld: compat.Undecided, OldReadsNew: compat.Undecided}

@@ -91,7 +91,7 @@ func (w *writer) write(t *avro.Type) {
 func TestTruthAgainstReader(t *testing.T) {
 	t.Parallel()
 	pairs := pairsToTry(t)
-	seed := rand.Uint64()
+	seed := seedToTry()
 	count, rules := map[compat.Answer]int{}, map[string]int{}
 	payloads, soft := 0, 0
 	for i := range uint64(pairs) {
@@ -159,6 +159,14 @@ func TestTruthAgainstReader(t *testing.T) {
 	if count[compat.Safe] == 0 || count[compat.Breaks] == 0 || payloads == 0 {
 		t.Errorf("nothing was tested: %v, %d payloads", count, payloads)
 	}
+}
+
+// seedToTry is the same everywhere in an ordinary run; a hunt draws anew.
+func seedToTry() uint64 {
+	if os.Getenv("CARTORIO_PAIRS") == "" {
+		return 1
+	}
+	return rand.Uint64()
 }
 
 // pairsToTry is 400, or what CARTORIO_PAIRS says.

@@ -48,7 +48,11 @@ func (s suite) laws(t *testing.T, generate Generator) {
 			t.Errorf("%s breaks %s again: %s", name, law, text)
 		}
 	}
-	seed := rand.Uint64()
+	// An ordinary run is the same everywhere; a hunt draws anew.
+	seed := uint64(1)
+	if os.Getenv("CARTORIO_HUNT") != "" {
+		seed = rand.Uint64()
+	}
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range generatedPairs {
 		if len(pool) == 0 {

@@ -336,7 +336,11 @@ func TestHunt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	seed := rand.Uint64()
+	// An ordinary run is the same everywhere; a hunt draws anew.
+	seed := uint64(1)
+	if os.Getenv("CARTORIO_HUNT") != "" {
+		seed = rand.Uint64()
+	}
 	pairs, messages, calm, soft, hard, open, closed := 0, 0, 0, 0, 0, 0, 0
 	for start, i := time.Now(), uint64(0); time.Since(start) < length && !t.Failed(); i++ {
 		r := rand.New(rand.NewPCG(seed, i))

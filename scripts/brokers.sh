@@ -1,25 +1,35 @@
 #!/usr/bin/env bash
-# Real brokers for the tests, on free ports of the loopback, each with its data
-# in a folder of its own that stop removes.
+# Real brokers and databases for the tests, on free ports of the loopback, each
+# with its data in a folder of its own that stop removes.
 #
-#   eval "$(scripts/brokers.sh start [rabbitmq]...)"   start, and set what the tests read
-#   scripts/brokers.sh stop                            stop what that start began
-#   scripts/brokers.sh run [rabbitmq]... -- COMMAND    start, run, stop; the command's exit code
+#   eval "$(scripts/brokers.sh start [NAME]...)"   start, and set what the tests read
+#   eval "$(scripts/brokers.sh start --any)"       start what can be had; the rest is in CARTORIO_BROKERS_MISSING
+#   scripts/brokers.sh stop                        stop what that start began
+#   scripts/brokers.sh restart NAME                stop one and start it on the same data and port
+#   scripts/brokers.sh run [NAME]... -- COMMAND    start, run, stop; the command's exit code
+#   scripts/brokers.sh list                        the names
 #
 # start prints only `export` lines on standard output. CARTORIO_BROKERS names
-# the folder; stop needs it. A broker that is not installed is installed by apt
-# when that is possible, and otherwise named loudly; then start exits 1.
-# RABBITMQ_SERVER may name a server script that is not Debian's.
+# the folder; stop needs it. A package that is not installed is installed by apt
+# when that is possible; what cannot be started is named loudly, and start exits
+# 1, but for --any. A broker whose CARTORIO_TEST_NAME is set is not started.
+#
+# Each broker is a file brokers/NAME.sh with two functions: start_NAME FOLDER
+# starts it with its data under FOLDER/NAME and prints `export` lines, of which
+# one sets CARTORIO_TEST_NAME; stop_NAME FOLDER ends it, whatever was started.
+# restart_NAME FOLDER may be there too, and prints what start_NAME does.
+# Several start at once, so each takes its own ports.
 set -euo pipefail
 
 say() { printf 'brokers: %s\n' "$*" >&2; }
 
-# free_port prints a port of the loopback that nobody listens on.
+# free_port prints a port of the loopback that nobody listens on. Brokers that
+# start at once do not get the same: a port that was given out is written down.
 free_port() {
   local p
   for _ in $(seq 50); do
     p=$((20000 + RANDOM % 12000))
-    if ! (exec 3<>"/dev/tcp/127.0.0.1/$p") 2>/dev/null; then
+    if ! (exec 3<>"/dev/tcp/127.0.0.1/$p") 2>/dev/null && mkdir "$ports/$p" 2>/dev/null; then
       echo "$p"
       return
     fi
@@ -28,15 +38,22 @@ free_port() {
   return 1
 }
 
-# await_port waits until a port opens, or the process dies.
-await_port() { # PORT PID
+# await waits until a command succeeds, 90 seconds at most, or the process dies.
+await() { # PID COMMAND...
+  local pid=$1
+  shift
   for _ in $(seq 900); do
-    (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
-    kill -0 "$2" 2>/dev/null || return 1
+    "$@" 2>/dev/null && return
+    kill -0 "$pid" 2>/dev/null || return 1
     sleep 0.1
   done
   return 1
 }
+
+is_open() { (exec 3<>"/dev/tcp/127.0.0.1/$1"); } # PORT
+
+# await_port waits until a port opens, or the process dies.
+await_port() { await "$2" is_open "$1"; } # PORT PID
 
 # end asks a process to stop, and insists after 15 seconds.
 end() { # PID
@@ -48,97 +65,78 @@ end() { # PID
   kill -KILL "$1" 2>/dev/null || true
 }
 
-# need installs a Debian package when it can.
-need() { # PACKAGE
-  dpkg -s "$1" >/dev/null 2>&1 && return
-  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    say "installing $1"
-    apt-get update -q >&2 && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$1" >&2 && return
-    say "NOT AVAILABLE: apt could not install $1"
-  else
-    say "NOT AVAILABLE: $1 is not installed; as root, apt-get install $1"
+# need installs Debian packages when it can; one at a time does, since apt takes
+# no two.
+need() { # PACKAGE...
+  dpkg -s "$@" >/dev/null 2>&1 && return
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+    say "NOT AVAILABLE: not installed: as root, apt-get install $*"
+    return 1
   fi
+  say "installing $*"
+  (
+    flock 9
+    dpkg -s "$@" >/dev/null 2>&1 && exit
+    apt-get update -q >&2 && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$@" >&2
+  ) 9> "${TMPDIR:-/tmp}/cartorio-apt.lock" && return
+  say "NOT AVAILABLE: apt could not install $*"
   return 1
 }
 
-# The wrapper in /usr/sbin would switch to the user rabbitmq, its home and the
-# default ports; the script inside the package runs as whoever calls it.
-rabbitmq_server() {
-  if [ -n "${RABBITMQ_SERVER:-}" ]; then
-    echo "$RABBITMQ_SERVER"
-    return
-  fi
-  need rabbitmq-server || return 1
-  dpkg -L rabbitmq-server | grep '/rabbitmq_server-.*/sbin/rabbitmq-server$'
-}
+all=()
+for file in "$(dirname "${BASH_SOURCE[0]}")"/brokers/*.sh; do
+  # shellcheck source=/dev/null
+  . "$file"
+  file=${file##*/}
+  all+=("${file%.sh}")
+done
 
-start_rabbitmq() { # FOLDER
-  local server port dist epmd home=$1/rabbitmq
-  server=$(rabbitmq_server) || return 1
-  for _ in 1 2 3; do # a port may be taken between the look and the start
-    rm -rf "$home"
-    mkdir -p "$home"
-    port=$(free_port) && dist=$(free_port) && epmd=$(free_port) || return 1
-    cat > "$home/rabbitmq.conf" <<CONF
-listeners.tcp.default = 127.0.0.1:$port
-log.console = true
-log.console.level = warning
-log.file = false
-vm_memory_high_watermark.absolute = 256MB
-disk_free_limit.absolute = 50MB
-CONF
-    echo '[].' > "$home/enabled_plugins"
-    echo "$epmd" > "$home/epmd"
-    (
-      cd "$home"
-      exec env HOME="$home" RABBITMQ_CONF_ENV_FILE=/dev/null RABBITMQ_CONFIG_FILE="$home/rabbitmq.conf" \
-        RABBITMQ_ENABLED_PLUGINS_FILE="$home/enabled_plugins" RABBITMQ_MNESIA_BASE="$home/mnesia" RABBITMQ_LOG_BASE="$home/log" \
-        RABBITMQ_PID_FILE="$home/pid" RABBITMQ_NODENAME="cartorio$port@localhost" RABBITMQ_DIST_PORT="$dist" \
-        ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT="$epmd" \
-        RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='-kernel inet_dist_use_interface {127,0,0,1} +S 2:2 +sbwt none' \
-        setsid "$server"
-    ) > "$home/out" 2>&1 < /dev/null &
-    echo $! > "$home/shell"
-    if await_port "$port" $!; then
-      echo "export CARTORIO_TEST_RABBITMQ=amqp://guest:guest@127.0.0.1:$port/"
-      return
-    fi
-    say "RabbitMQ did not open its port $port; its log ends:"
-    tail -20 "$home/out" >&2
-    stop_rabbitmq "$1"
-  done
-  say 'NOT AVAILABLE: RabbitMQ could not be started'
-  return 1
+# start_one starts a broker unless its setting is there, and leaves what it
+# prints in a file.
+start_one() { # FOLDER NAME
+  local setting=CARTORIO_TEST_${2^^}
+  [ -z "${!setting:-}" ] || return 0
+  "start_$2" "$1" > "$1/$2.settings"
 }
-
-stop_rabbitmq() { # FOLDER
-  local home=$1/rabbitmq
-  [ -d "$home" ] || return 0
-  # The shell that was started is not the broker: its own file names the process.
-  if [ -s "$home/pid" ]; then end "$(cat "$home/pid")"; fi
-  if [ -s "$home/shell" ]; then end "$(cat "$home/shell")"; fi
-  # epmd is a daemon of its own and outlives the broker.
-  if [ -s "$home/epmd" ]; then epmd -port "$(cat "$home/epmd")" -kill >/dev/null 2>&1 || true; fi
-}
-
-# Every broker is one start_NAME and one stop_NAME.
-all=(rabbitmq)
 
 start() {
-  local folder name
-  folder=$(mktemp -d "${TMPDIR:-/tmp}/cartorio-brokers.XXXXXX")
-  trap 'stop "$folder"; exit 130' INT TERM
+  local folder name any='' missing=()
+  if [ "${1:-}" = --any ]; then any=1; shift; fi
   [ $# -gt 0 ] || set -- "${all[@]}"
   for name in "$@"; do
     if ! declare -F "start_$name" >/dev/null; then
       say "no broker is called $name; there are: ${all[*]}"
-      stop "$folder"
       return 64
     fi
-    "start_$name" "$folder" || { stop "$folder"; return 1; }
+  done
+  folder=$(mktemp -d "${TMPDIR:-/tmp}/cartorio-brokers.XXXXXX")
+  ports=$folder/ports
+  mkdir "$ports"
+  local -A starting=()
+  # What still starts is ended first, else it would start a broker after the stop.
+  trap 'kill "${starting[@]}" 2>/dev/null || true; wait; stop "$folder"; exit 130' INT TERM
+  for name in "$@"; do
+    start_one "$folder" "$name" & starting[$name]=$!
+  done
+  for name in "$@"; do
+    if ! wait "${starting[$name]}"; then
+      stop_one "$folder" "$name"
+      rm -f "$folder/$name.settings"
+      missing+=("$name")
+    fi
   done
   trap - INT TERM
+  if [ -z "$any" ] && [ ${#missing[@]} -gt 0 ]; then
+    stop "$folder"
+    return 1
+  fi
+  cat "$folder"/*.settings 2>/dev/null || true
   echo "export CARTORIO_BROKERS=$folder"
+  echo "export CARTORIO_BROKERS_MISSING='${missing[*]-}'"
+}
+
+stop_one() { # FOLDER NAME
+  [ ! -d "$1/$2" ] || "stop_$2" "$1"
 }
 
 stop() { # FOLDER
@@ -148,7 +146,8 @@ stop() { # FOLDER
     *) say "not a folder of brokers: $1"; return 64 ;;
   esac
   [ -d "$1" ] || return 0
-  for name in "${all[@]}"; do "stop_$name" "$1"; done
+  for name in "${all[@]}"; do stop_one "$1" "$name" & done
+  wait
   rm -rf "$1"
 }
 
@@ -169,5 +168,11 @@ case ${1:-} in
     trap 'stop "$CARTORIO_BROKERS"' EXIT
     "$@"
     ;;
-  *) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+  restart)
+    declare -F "restart_${2:-}" >/dev/null || { say "usage: brokers.sh restart NAME, of a broker that can: ${all[*]}"; exit 64; }
+    [ -d "${CARTORIO_BROKERS:-}/$2" ] || { say "$2 was not started: CARTORIO_BROKERS names no folder of it"; exit 64; }
+    "restart_$2" "$CARTORIO_BROKERS"
+    ;;
+  list) printf '%s\n' "${all[@]}" ;;
+  *) sed -n '2,24s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 esac

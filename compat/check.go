@@ -53,8 +53,10 @@ const (
 type Comparison struct {
 	Old     Old
 	Verdict Verdict
-	// Reason says why the verdict is NotChecked; empty otherwise.
+	// Reason says why the verdict is NotChecked; empty otherwise. Faults say it
+	// with places, where whoever read the texts knows them.
 	Reason string
+	Faults []Fault
 	// Backward holds the peer's differences for new reads old, Forward for old
 	// reads new; nil when the level does not ask.
 	Backward, Forward []Difference

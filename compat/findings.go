@@ -69,9 +69,28 @@ type Finding struct {
 	Witness     *ShownWitness `json:"witness"`
 	Fingerprint string        `json:"fingerprint"`
 	Accepted    *Acceptance   `json:"accepted"`
+	// Lowered tells that the configuration of a gate shows the finding as less
+	// than it is; nil where it does not. It changes no verdict.
+	Lowered *Lowering `json:"lowered,omitempty"`
 	// Repairs are ways out that were checked, the nearest first; only where they
 	// were asked for.
 	Repairs []Repair `json:"repairs,omitempty"`
+}
+
+// Lowering is a severity that a configuration changed.
+type Lowering struct {
+	From   Severity `json:"from"`          // what the comparison says
+	Off    bool     `json:"off,omitempty"` // not shown to people at all
+	Source string   `json:"source"`        // where the configuration says so
+}
+
+// Fault is one thing that kept a pair from being compared. Line and column count
+// from 1; 0 is not known.
+type Fault struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Message string `json:"message"`
 }
 
 // Compared is one compared pair of a document.
@@ -87,6 +106,7 @@ type Compared struct {
 	Direction     string       `json:"direction"`
 	Verdict       Verdict      `json:"verdict"`
 	Reason        string       `json:"reason,omitempty"` // why it was not checked
+	Faults        []Fault      `json:"faults,omitempty"` // the same, with places
 }
 
 // Summary counts a document.
@@ -99,6 +119,11 @@ type Summary struct {
 	Risks      int `json:"risks"`
 	Notes      int `json:"notes"`
 	Accepted   int `json:"accepted"`
+	// Lowered are those that a configuration shows as less than they are, Off
+	// those among them that it does not show; they are counted where they stand.
+	Lowered int `json:"lowered,omitempty"`
+	Off     int `json:"off,omitempty"`
+	Hidden  int `json:"hidden,omitempty"` // findings that were cut from this document
 }
 
 // Document is the findings of one run, the same for command line, API and
@@ -111,6 +136,9 @@ type Document struct {
 	Findings []Finding  `json:"findings"`
 	Summary  Summary    `json:"summary"`
 	Advice   []Advice   `json:"advice,omitempty"` // where it was asked for
+	// Remarks are what a person should know beside the findings: exceptions that
+	// have ended, patterns that match nothing.
+	Remarks []string `json:"remarks,omitempty"`
 }
 
 //go:embed findings.schema.json
@@ -134,7 +162,7 @@ func NewDocument(tool string, reports ...Report) Document {
 				Subject: r.Subject, Format: r.Format, Base: labelOf(c.Old), Head: r.Label,
 				Version: max(int(c.Old.Version), 0), Level: level, Policy: r.Policy.String(),
 				VerdictPolicy: r.VerdictPolicy.String(), Direction: directionOf(r.Level.AsksBackward(), r.Level.AsksForward()),
-				Verdict: c.Verdict, Reason: c.Reason,
+				Verdict: c.Verdict, Reason: c.Reason, Faults: c.Faults,
 			})
 			d.Findings = append(d.Findings, c.Findings...)
 			d.Summary.Compared++
@@ -149,9 +177,14 @@ func NewDocument(tool string, reports ...Report) Document {
 		}
 	}
 	for _, f := range d.Findings {
+		if f.Lowered != nil {
+			d.Summary.Lowered++
+		}
 		switch {
 		case f.Accepted != nil:
 			d.Summary.Accepted++
+		case f.Lowered != nil && f.Lowered.Off:
+			d.Summary.Off++
 		case f.Severity == SeverityBreaking:
 			d.Summary.Breaks++
 		case f.Severity == Risk:

@@ -150,8 +150,26 @@ var (
 	}}
 )
 
+var (
+	notCheckedRule = Rule{ID: "schema.not-checked", Mirror: "schema.not-checked", Example: Example{
+		Title: "the pair was not compared",
+		Why:   "a text that does not parse, a reference that nothing answers or a schema language without a checker leaves the question open, and what was not compared is never called compatible.",
+		Fix:   "mend what the reason names; where the schema is guarded by other means, leave it out by its path, or pass --allow-unchecked.",
+	}}
+	versionNotRaised = Rule{ID: "schema.version-not-raised", Mirror: "schema.version-not-raised", Example: Example{
+		Title: "a breaking change without a higher major version",
+		Why:   "this repository allows breaks only together with a new major version, so that consumers see them coming.",
+		Fix:   "raise the major number of the schema's version member (for Protobuf the last part of the package, as in acme.v2), or make the change without a break.",
+	}}
+	stabilityLowered = Rule{ID: "schema.stability-lowered", Mirror: "schema.stability-lowered", Example: Example{
+		Title: "the declared stability of the schema was lowered",
+		Why:   "a schema that was stable is not gated any more, so breaks pass from here on.",
+		Fix:   "keep the stability, or let the owner of its consumers agree.",
+	}}
+)
+
 // CoreRules are the rules of no format: those that [Check] itself reports, then
 // those about whole files.
 func CoreRules() []Rule {
-	return []Rule{formatChanged, dataBreaks, truthOpen, schemaAdded, schemaRemoved, schemaMoved}
+	return []Rule{formatChanged, dataBreaks, truthOpen, schemaAdded, schemaRemoved, schemaMoved, notCheckedRule, versionNotRaised, stabilityLowered}
 }

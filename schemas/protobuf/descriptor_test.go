@@ -309,3 +309,20 @@ func TestSerialized(t *testing.T) {
 		t.Errorf("got %v, want %v", fd, want)
 	}
 }
+
+// A descriptor of proto2 does not say whether its text had a syntax line.
+func TestProto2LineIsNoDifference(t *testing.T) {
+	t.Parallel()
+	written := parseTags(t, "syntax = \"proto2\";\nmessage A { optional int32 a = 1; }")
+	text, err := protobuf.Format.Form(written, "serialized")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := parseTags(t, text)
+	if !again.Equivalent(written) || !written.Equivalent(again) {
+		t.Errorf("the serialized form is another schema:\n%s", again.Canonical())
+	}
+	if third := parseTags(t, "syntax = \"proto3\";\nmessage A { optional int32 a = 1; }"); third.Equivalent(written) || third.Equivalent(again) {
+		t.Error("proto3 counts as proto2")
+	}
+}

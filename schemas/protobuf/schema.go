@@ -92,10 +92,20 @@ func (s *Schema) Canonical() string { return s.canonical }
 // Fingerprint covers canonical text and resolved references.
 func (s *Schema) Fingerprint() schemas.Fingerprint { return s.fingerprint }
 
-// Equivalent tells whether other is Protobuf with the same canonical text.
+// Equivalent tells whether other is Protobuf with the same canonical text. A
+// proto2 line that only one of them has makes no difference: a descriptor does
+// not tell whether it was written.
 func (s *Schema) Equivalent(other schemas.Schema) bool {
 	o, ok := other.(*Schema)
-	return ok && o.canonical == s.canonical
+	switch {
+	case !ok:
+		return false
+	case o.canonical == s.canonical:
+		return true
+	case s.file.Edition != "" || o.file.Edition != "" || s.file.Syntax == o.file.Syntax || s.file.IsProto3() || o.file.IsProto3():
+		return false
+	}
+	return o.file.print(false) == s.file.print(false)
 }
 
 // Names are the full names of the messages, then of the enums, nested ones

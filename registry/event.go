@@ -23,6 +23,7 @@ const (
 	KindContextDeleted    = "context-deleted"
 	KindExceptionSet      = "exception-set"
 	KindExceptionCleared  = "exception-cleared"
+	KindMarksSet          = "marks-set" // what a whole registry that moved in remembers
 )
 
 // bodyVersion is the version of every body this program writes; it reads no
@@ -51,6 +52,8 @@ type (
 		Hides []schemas.Version `json:"hides,omitempty"`
 		// Canonical is identity.canonical in hex digits.
 		Canonical string `json:"canonical,omitempty"`
+		// Stored is when another registry stored it, where that is known.
+		Stored int64 `json:"stored,omitempty"` // milliseconds since 1970
 	}
 	deletedBody struct {
 		V         int               `json:"v"`
@@ -77,6 +80,13 @@ type (
 		V       int             `json:"v"`
 		Context schemas.Context `json:"context"`
 	}
+	marksBody struct {
+		V        int             `json:"v"`
+		Context  schemas.Context `json:"context"`
+		Listed   bool            `json:"listed,omitempty"`
+		High     int32           `json:"high,omitempty"`
+		Subjects []subjectMarks  `json:"subjects,omitempty"`
+	}
 	exceptionBody struct {
 		V           int             `json:"v"`
 		Context     schemas.Context `json:"context"`
@@ -85,6 +95,16 @@ type (
 		Reason      string          `json:"reason,omitempty"`
 	}
 
+	subjectMarks struct {
+		Subject string          `json:"subject"`
+		High    schemas.Version `json:"high"`
+		Gone    []goneBody      `json:"gone,omitempty"`
+	}
+	goneBody struct {
+		Version schemas.Version `json:"version"`
+		GUID    string          `json:"guid"`
+		Type    schemas.Type    `json:"type"`
+	}
 	referenceBody struct {
 		Name    string          `json:"name"`
 		Subject string          `json:"subject"`

@@ -57,6 +57,8 @@ func decode(r Record) (change, error) {
 		})
 	case KindContextDeleted:
 		return decodeAs(r, func(s *State, b *contextBody) error { s.space(b.Context).listed = false; return nil })
+	case KindMarksSet:
+		return decodeAs(r, func(s *State, b *marksBody) error { return s.mark(b) })
 	case KindExceptionSet, KindExceptionCleared:
 		return decodeAs(r, func(s *State, b *exceptionBody) error { s.except(b, r.Kind == KindExceptionSet); return nil })
 	}
@@ -101,7 +103,7 @@ func (s *State) register(b *registeredBody, r Record) error {
 		if v.hidden() {
 			e.uses.add(use{u, v.number})
 		}
-		v.gone, v.time, u.changed, u.space.listed = 0, r.Time.UnixMilli(), r.Revision, true
+		v.gone, v.time, u.changed, u.space.listed = 0, b.time(r), r.Revision, true
 		s.referred(e, r.Revision)
 		return nil
 	}
@@ -114,9 +116,46 @@ func (s *State) register(b *registeredBody, r Record) error {
 		v.gone = b.Version
 		v.entry.uses.drop(use{u, n})
 	}
-	s.put(u, version{entry: e, time: r.Time.UnixMilli(), number: b.Version}, r.Revision)
+	s.put(u, version{entry: e, time: b.time(r), number: b.Version}, r.Revision)
 	s.referred(e, r.Revision) // anew, also when the id is an old one
 	u.space.listed = true
+	return nil
+}
+
+// time is when a version was stored, in this registry or in the one it came from.
+func (b *registeredBody) time(r Record) int64 {
+	if b.Stored != 0 {
+		return b.Stored
+	}
+	return r.Time.UnixMilli()
+}
+
+// mark folds what a registry that moved in remembers. Marks only rise.
+func (s *State) mark(b *marksBody) error {
+	n := s.space(b.Context)
+	n.listed, n.high = n.listed || b.Listed, max(n.high, b.High)
+	for _, m := range b.Subjects {
+		u := s.makeSubject(schemas.Subject{Context: b.Context, Name: m.Subject})
+		u.high = max(u.high, m.High)
+		for _, g := range m.Gone {
+			guid, err := schemas.ParseGUID(g.GUID)
+			if err != nil {
+				return err
+			}
+			kind, ok := s.kindOf(g.Type)
+			switch {
+			case !ok:
+				return fmt.Errorf("type %q is the 257th", g.Type)
+			case u.find(g.Version) != nil:
+				return fmt.Errorf("version %d of subject %q is there and was to be marked as gone", g.Version, u.text)
+			}
+			if u.gone == nil {
+				u.gone = map[schemas.Version]mark{}
+			}
+			u.gone[g.Version] = mark{guid, kind}
+			u.high = max(u.high, g.Version)
+		}
+	}
 	return nil
 }
 

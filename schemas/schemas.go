@@ -150,6 +150,16 @@ type Format struct {
 	Forms []string
 	Form  func(s Schema, name string) (string, error)
 
+	// Tags lists the parts of a schema that can carry inline tags, in reading
+	// order, those without tags too; what references define is left out. Retag
+	// is the text in which the listed parts have exactly the tags given. Both are
+	// nil for a format that knows no tags.
+	//
+	// Errors: a part that the schema does not have.
+	// Source: REST contract 3.6 and 5.7.
+	Tags  func(s Schema) []Tagged
+	Retag func(s Schema, parts []Tagged) (string, error)
+
 	// Vocabulary lists every keyword, attribute or descriptor field that the
 	// format has; the coverage law of compat/checktest walks it.
 	Vocabulary func() []string

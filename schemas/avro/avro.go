@@ -38,6 +38,8 @@ var Format = schemas.Format{
 		}
 		return parsed.Resolved(), nil
 	},
+	Tags:       tags,
+	Retag:      retag,
 	Vocabulary: vocabulary,
 }
 

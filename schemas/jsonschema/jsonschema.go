@@ -19,5 +19,7 @@ var Format = schemas.Format{
 	Extensions: []string{".json", ".schema.json"},
 	Parse:      parse,
 	Outline:    outline,
+	Tags:       tags,
+	Retag:      retag,
 	Vocabulary: Vocabulary,
 }

@@ -34,6 +34,8 @@ var Format = schemas.Format{
 		}
 		return parsed.InFormat(name)
 	},
+	Tags:       tags,
+	Retag:      retag,
 	Vocabulary: Vocabulary,
 }
 

@@ -19,6 +19,11 @@ import (
 //
 // Source: Avro specification, JSON encoding.
 func (s *Schema) BinaryOf(text []byte, options schemas.ReadOptions) ([]byte, []schemas.Violation) {
+	return s.encoded(text, options, false)
+}
+
+// encoded is BinaryOf, or the same with bare unions.
+func (s *Schema) encoded(text []byte, options schemas.ReadOptions, bare bool) ([]byte, []schemas.Violation) {
 	o := options.OrDefault()
 	limits := schemas.DefaultLimits()
 	v, err := jsontext.Parse(string(text), jsontext.Options{
@@ -28,7 +33,7 @@ func (s *Schema) BinaryOf(text []byte, options schemas.ReadOptions) ([]byte, []s
 	if err != nil {
 		return nil, []schemas.Violation{violationOf(err)}
 	}
-	e := encoder{o: o, shape: s.reading().shape, steps: o.Steps}
+	e := encoder{o: o, shape: s.reading().shape, steps: o.Steps, bare: bare}
 	if e.steps == 0 {
 		e.steps = 1<<16 + 16*len(text)
 	}
@@ -60,6 +65,7 @@ type encoder struct {
 	o          schemas.ReadOptions
 	shape      shape
 	steps      int
+	bare       bool // a union's value may stand without its type's name
 	path       []string
 	out        []byte
 	violations []schemas.Violation
@@ -155,6 +161,9 @@ func (e *encoder) union(t *Type, v *jsontext.Value, depth int) {
 			e.out = binary.AppendVarint(e.out, int64(i))
 			return
 		}
+	}
+	if e.bare && e.bareUnion(t, v, depth) {
+		return
 	}
 	if v.Kind == jsontext.Object && len(v.Members) == 1 {
 		for i, b := range t.Branches {

@@ -18,11 +18,16 @@ import (
 //
 // Source: Avro specification, JSON encoding.
 func (s *Schema) JSONOf(payload []byte, options schemas.ReadOptions) ([]byte, []schemas.Violation) {
+	return s.written(payload, options, false)
+}
+
+// written is JSONOf, or the same with bare unions.
+func (s *Schema) written(payload []byte, options schemas.ReadOptions, bare bool) ([]byte, []schemas.Violation) {
 	options.Value = false
 	if r := s.Reads(s, schemas.Payload{Bytes: payload}, options); !r.OK() {
 		return nil, r.Violations
 	}
-	w := jsonWriter{b: payload, most: 1<<20 + 64*len(payload)}
+	w := jsonWriter{b: payload, most: 1<<20 + 64*len(payload), bare: bare}
 	if !w.write(s.root) {
 		return nil, []schemas.Violation{{
 			Kind: schemas.TooComplex, Offset: w.pos, Rule: "steps",
@@ -38,6 +43,7 @@ type jsonWriter struct {
 	pos  int
 	most int
 	out  []byte
+	bare bool // no name around the value of a union with null and one other
 }
 
 func (w *jsonWriter) long() (n int64) {
@@ -85,7 +91,7 @@ func (w *jsonWriter) write(t *Type) bool {
 		w.out = jsontext.AppendString(w.out, t.Named.Symbols[w.long()])
 	case Union:
 		b := t.Branches[w.long()]
-		if b.Kind == Null {
+		if b.Kind == Null || w.bare && onlyBranch(t) >= 0 {
 			return w.write(b)
 		}
 		w.out = append(w.out, '{')

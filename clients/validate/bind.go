@@ -15,6 +15,8 @@ import (
 type binding struct {
 	parsed         *parsed
 	reader         *parsed
+	translation    *translation
+	tally          *tally // counts for the readers' report; nil when there is none
 	subject        schemas.Subject
 	version        schemas.Version
 	id             schemas.ID
@@ -82,9 +84,13 @@ func (v *Validator) bindAnew(ctx context.Context, m Message, id identity, x extr
 	if f != nil {
 		b = &binding{failure: f, until: now.Add(v.options.NotFound)}
 		keep = keep && f.keeps()
+		if f.reason == VersionUnsupported || f.reason == VersionRetired {
+			b.tally = v.readers.of(id.expect, f.subject, f.version)
+		}
 	} else {
 		b.until = d.until
 		keep = keep && !b.unverified
+		b.tally = v.readers.of(id.expect, b.subject, b.version)
 	}
 	if keep {
 		v.cache.bind(&id, b)
@@ -230,7 +236,7 @@ func (d *binder) claim() {
 		}
 	}
 	if d.x.foreign.Vendor != "" {
-		if _, ok := d.v.lookup.(ForeignLookup); ok {
+		if _, ok := foreignOf(d.v.lookup); ok {
 			d.add(d.x.foreign.String(), name{kind: byForeign, foreign: d.x.foreign.String()})
 		}
 	}

@@ -20,6 +20,25 @@ const (
 	byForeign
 )
 
+// String is the kind's word, as [Asked] tells it.
+func (k nameKind) String() string {
+	switch k {
+	case byGUID:
+		return "guid"
+	case byID:
+		return "id"
+	case byVersion:
+		return "version"
+	case byLatest:
+		return "latest"
+	case bySource:
+		return "source"
+	case byForeign:
+		return "foreign"
+	}
+	return "unknown"
+}
+
 // name is one way of asking for a schema. It is what lookups are cached by.
 type name struct {
 	kind    nameKind
@@ -190,16 +209,25 @@ func (c *cache) keep(n name, found schemas.Found, schema schemas.Schema, title s
 	p.used.Store(now.UnixNano())
 	r := &record{found: found, parsed: p, fetched: now}
 	c.put(n, r)
-	// What the answer says besides needs no question of its own. A GUID does not
-	// cover what references point to, so it is taken only where there are none.
-	if found.ID.Number != 0 && n.kind != byID {
-		c.put(name{kind: byID, subject: schemas.Subject{Context: found.ID.Context}, number: found.ID.Number}, r)
-	}
-	if found.GUID != (schemas.GUID{}) && n.kind != byGUID && len(found.Source.References) == 0 {
-		c.put(guidName(found.GUID, found.Subject.Context), r)
+	for _, other := range n.besides(found) {
+		c.put(other, r)
 	}
 	c.evict(p)
 	return r
+}
+
+// besides are the names that an answer to n tells too, so that they need no
+// question of their own. A GUID does not cover what references point to, so it
+// is taken only where there are none.
+func (n name) besides(found schemas.Found) []name {
+	var out []name
+	if found.ID.Number != 0 && n.kind != byID {
+		out = append(out, name{kind: byID, subject: schemas.Subject{Context: found.ID.Context}, number: found.ID.Number})
+	}
+	if found.GUID != (schemas.GUID{}) && n.kind != byGUID && len(found.Source.References) == 0 {
+		out = append(out, guidName(found.GUID, found.Subject.Context))
+	}
+	return out
 }
 
 func (c *cache) put(n name, r *record) {

@@ -20,7 +20,8 @@ import (
 // Source: client specification 3.1, 3.2.
 func (v *Validator) BeforeConsume(ctx context.Context, m *Message, e *Expect) Outcome {
 	var start time.Time
-	if v.options.Observe != nil {
+	observes := v.observes()
+	if observes {
 		start = v.options.Now()
 	}
 	var o Outcome
@@ -28,11 +29,11 @@ func (v *Validator) BeforeConsume(ctx context.Context, m *Message, e *Expect) Ou
 	if o.Verdict == Reject {
 		o.Pass = e.passes(o.Reason)
 	}
-	if v.options.Observe != nil {
-		v.options.Observe(Event{
+	if observes {
+		v.decided(ctx, m, &Event{
 			Side: Consume, Verdict: o.Verdict, Reason: o.Reason, Subject: o.Subject, Version: o.Version, Bytes: len(m.Payload),
 			Took: v.options.Now().Sub(start), Cached: o.Cached, Assumed: o.Assumed, Passed: o.Pass, Retired: o.Retired,
-			Foreign: o.ForeignID, Unknown: o.UnknownVersion, Unproved: o.Unverified,
+			Foreign: o.ForeignID, Unknown: o.UnknownVersion, Unproved: o.Unverified, Translated: o.TranslatedFrom != 0,
 		})
 	}
 	return o
@@ -56,9 +57,17 @@ func (v *Validator) consume(ctx context.Context, m *Message, e *Expect, o *Outco
 	}
 	b, cached := v.bind(ctx, m, &id, &x)
 	o.Cached = cached
+	v.judge(o, e, b, &id, &x)
+	if b.tally != nil && o.Verdict != Hold {
+		b.tally.count(o.Verdict == Accept, v.options.Now())
+	}
+}
+
+// judge decides about a message whose identity is bound.
+func (v *Validator) judge(o *Outcome, e *Expect, b *binding, id *identity, x *extra) {
 	f := b.failure
 	if f == nil {
-		f = x.detected(&id, b)
+		f = x.detected(id, b)
 	}
 	if f != nil {
 		v.refuse(o, e, f)
@@ -68,7 +77,7 @@ func (v *Validator) consume(ctx context.Context, m *Message, e *Expect, o *Outco
 	o.Writer = b.parsed.schema
 	o.Retired, o.ForeignID, o.UnknownVersion, o.Unverified, o.Assumed = b.retired, b.foreignID, b.unknownVersion, b.unverified, b.assumed
 	var message string
-	message, f = x.messageOf(&id, b)
+	message, f = x.messageOf(id, b)
 	if f != nil {
 		v.refuse(o, e, f)
 		return
@@ -85,10 +94,13 @@ func (v *Validator) readPayload(o *Outcome, e *Expect, b *binding, message strin
 	payload := schemas.Payload{Bytes: o.Payload, Message: message}
 	writer := b.parsed.schema
 	var reading schemas.Reading
-	if b.reader == nil || b.reader == b.parsed {
+	if b.translation == nil && (b.reader == nil || b.reader == b.parsed) {
 		reading = writer.Reads(writer, payload, options)
 	} else {
 		reading = v.readAs(o, e, b, payload, options)
+	}
+	if o.Reason == TranslationFailed {
+		return
 	}
 	if reading.OK() {
 		o.Verdict, o.Value, o.Losses = Accept, reading.Value, reading.Losses
@@ -109,7 +121,8 @@ func (v *Validator) readPayload(o *Outcome, e *Expect, b *binding, message strin
 }
 
 // readAs judges the payload with its own schema first, so that what is wrong with
-// the message and what is beyond the consumer's version are told apart.
+// the message and what is beyond the consumer's version are told apart. Then it
+// is translated, where that is declared, and read by the consumer's.
 func (v *Validator) readAs(o *Outcome, e *Expect, b *binding, payload schemas.Payload, options schemas.ReadOptions) schemas.Reading {
 	own := options
 	own.Value = false
@@ -117,7 +130,25 @@ func (v *Validator) readAs(o *Outcome, e *Expect, b *binding, payload schemas.Pa
 	if !reading.OK() {
 		return reading
 	}
-	reading = b.reader.schema.Reads(b.parsed.schema, payload, options)
+	if t := b.translation; t != nil {
+		var err error
+		if payload, err = v.translate(o, t, payload, own); err != nil {
+			o.Verdict, o.Reason, o.Err = Reject, TranslationFailed, err
+			o.Violations, _ = bounded(violationsOf(err))
+			return reading
+		}
+		f := t.target.found
+		o.TranslatedFrom, o.Version, o.ID, o.GUID = b.version, t.to, f.ID, f.GUID
+		o.Writer, o.Payload = t.target.parsed.schema, payload.Bytes
+	}
+	reader := o.Writer
+	if b.reader != nil {
+		reader = b.reader.schema
+	}
+	if reader == o.Writer && !options.Value {
+		return schemas.Reading{} // it has been judged
+	}
+	reading = reader.Reads(o.Writer, payload, options)
 	if !reading.OK() {
 		o.Err = fmt.Errorf("the payload is valid, and version %s of %s, this consumer's, cannot read it", e.Reader, b.subject)
 	}

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -44,6 +45,12 @@ type Expect struct {
 	// RefuseRetired rejects versions that are soft-deleted; else they are
 	// accepted and counted, because data outlives versions.
 	RefuseRetired bool
+	// Steps translate versions that are not declared into one that is, the
+	// shortest way; what comes out is judged by the version it is then of.
+	Steps []Step
+	// Consumer is the name under which the validator reports who reads what: a
+	// group or service. Empty reports nothing.
+	Consumer string
 	// AllowFuture lets Reads and Reader name versions that do not exist yet.
 	AllowFuture bool
 	// Value asks for the parsed document in Outcome.Value.
@@ -55,10 +62,17 @@ type Expect struct {
 
 // Check tells whether the members fit together.
 //
-// Errors: versions are named and no subject is; a Hold reason is in Pass.
+// Errors: versions are named and no subject is; a Hold reason is in Pass; a step
+// that does not lead to the next version, or is there twice.
 func (e *Expect) Check() error {
-	if e.Subject.kind == noStrategy && (e.Reader != 0 || e.Assume != 0) {
-		return errors.New("check what a consumer expects: Reader and Assume name a version, so Subject must name the subject")
+	if e.Subject.kind == noStrategy && (e.Reader != 0 || e.Assume != 0 || e.Reads.compatible != 0) {
+		return errors.New("check what a consumer expects: Reader, Assume and ReadsCompatible name a version, so Subject must name the subject")
+	}
+	if err := checkSteps(e.Steps); err != nil {
+		return fmt.Errorf("check what a consumer expects: %w", err)
+	}
+	if len(e.Steps) > 0 && e.Reads.IsAll() {
+		return errors.New("check what a consumer expects: Steps lead to the declared versions, so Reads must declare them")
 	}
 	for _, r := range e.Pass {
 		if r.Verdict() != Reject {

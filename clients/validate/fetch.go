@@ -123,28 +123,23 @@ func (v *Validator) fly(ctx context.Context, n name, a asking) (*record, error) 
 
 func (v *Validator) ask(ctx context.Context, n name, a asking) (*record, error) {
 	if err := v.circuit.admit(v.options.Now()); err != nil {
-		return nil, err
+		return v.lastGood(ctx, n, a, err)
 	}
+	start := v.options.Now()
 	found, err := v.look(ctx, n, a)
+	if err != nil && reasonOf(err) == RegistryUnreachable && !errors.Is(err, schemas.ErrUnreachable) {
+		err = fmt.Errorf("%w: %w", schemas.ErrUnreachable, err)
+	}
+	v.answered(ctx, n.kind.String(), err, start)
 	now := v.options.Now()
 	if err != nil {
-		switch reason := reasonOf(err); reason {
-		case SubjectUnknown, VersionUnknown, SchemaUnknown:
-			v.stats.unknown.Add(1)
-			v.circuit.heal()
+		if reasonOf(err).hasGrace() {
 			v.cache.forget(n)
 			v.cache.refuse(n, err, now, v.options.NotFound)
-		default:
-			v.stats.failed.Add(1)
-			if reason == RegistryUnreachable && !errors.Is(err, schemas.ErrUnreachable) {
-				err = fmt.Errorf("%w: %w", schemas.ErrUnreachable, err)
-			}
-			v.circuit.fail(err, now)
+			return nil, err
 		}
-		return nil, err
+		return v.lastGood(ctx, n, a, err)
 	}
-	v.stats.answered.Add(1)
-	v.circuit.heal()
 	from := found
 	if from.Subject.Context == "" {
 		from.Subject.Context = n.subject.Context
@@ -156,7 +151,29 @@ func (v *Validator) ask(ctx context.Context, n name, a asking) (*record, error) 
 		}
 		return nil, err
 	}
+	v.options.LastGood.put(n, found, now)
 	return v.cache.keep(n, found, schema, titleOf(found.Source), v.options.Now()), nil
+}
+
+// lastGood answers with what the registry said in an earlier life, when it cannot
+// be asked now. It is then as old as it is, and asked again like what is stale.
+func (v *Validator) lastGood(ctx context.Context, n name, a asking, why error) (*record, error) {
+	r, ok := v.options.LastGood.get(n)
+	if !ok || a.force || reasonOf(why).Verdict() != Hold {
+		return nil, why
+	}
+	if _, limit := v.freshness(n, a); limit >= 0 && v.options.Now().Sub(r.at) >= limit {
+		return nil, why
+	}
+	from := r.found
+	if from.Subject.Context == "" {
+		from.Subject.Context = n.subject.Context
+	}
+	schema, err := v.parse(ctx, from)
+	if err != nil {
+		return nil, why
+	}
+	return v.cache.keep(n, r.found, schema, titleOf(r.found.Source), r.at), nil
 }
 
 func (v *Validator) look(ctx context.Context, n name, a asking) (schemas.Found, error) {
@@ -185,7 +202,7 @@ func (v *Validator) look(ctx context.Context, n name, a asking) (schemas.Found, 
 		}
 		return f, err
 	case byForeign:
-		if l, ok := v.lookup.(ForeignLookup); ok {
+		if l, ok := foreignOf(v.lookup); ok {
 			return l.ByForeign(ctx, a.foreign)
 		}
 	}
@@ -199,7 +216,7 @@ func (v *Validator) parse(ctx context.Context, found schemas.Found) (schemas.Sch
 		return nil, &parseError{fmt.Errorf("the validator was made without the format %s: hand it to validate.New", found.Source.Type)}
 	}
 	resolver := schemas.ResolverFunc(func(ctx context.Context, in schemas.Context, ref schemas.Reference) (schemas.Resolved, error) {
-		f, err := v.lookup.ByVersion(ctx, ref.Target(in), ref.Version)
+		f, err := v.reference(ctx, name{kind: byVersion, subject: ref.Target(in), number: int32(ref.Version)})
 		return schemas.Resolved{Subject: f.Subject, Version: f.Version, Source: f.Source}, err
 	})
 	schema, err := format.Parse(ctx, found.Source, resolver, schemas.ParseOptions{Mode: schemas.Stored, From: found.Subject.Context})
@@ -207,6 +224,19 @@ func (v *Validator) parse(ctx context.Context, found schemas.Found) (schemas.Sch
 		return nil, &parseError{err}
 	}
 	return schema, nil
+}
+
+// reference looks up a version that a schema refers to.
+func (v *Validator) reference(ctx context.Context, n name) (schemas.Found, error) {
+	f, err := v.lookup.ByVersion(ctx, n.subject, schemas.Version(n.number))
+	if err == nil {
+		v.options.LastGood.put(n, f, v.options.Now())
+		return f, nil
+	}
+	if r, ok := v.options.LastGood.get(n); ok && reasonOf(err).Verdict() == Hold {
+		return r.found, nil
+	}
+	return f, err
 }
 
 // titleOf is the title of a JSON Schema, its name for the strategies by type.

@@ -70,18 +70,22 @@ func (s Side) String() string {
 // that a registry knows, so their number is bounded; a message id never is one
 // of its members.
 type Event struct {
-	Side     Side
-	Verdict  Verdict
-	Reason   Reason
-	Subject  schemas.Subject
-	Version  schemas.Version
-	Bytes    int
-	Took     time.Duration
-	Cached   bool
-	Assumed  bool
-	Passed   bool
-	Retired  bool
-	Foreign  bool // Outcome.ForeignID
-	Unknown  bool // Outcome.UnknownVersion
-	Unproved bool // Outcome.Unverified
+	Side Side
+	// Destination is the message's. It may be as many as there are topics.
+	Destination string
+	Verdict     Verdict
+	Reason      Reason
+	Subject     schemas.Subject
+	Version     schemas.Version
+	Bytes       int
+	Took        time.Duration
+	Cached      bool
+	Assumed     bool
+	Passed      bool
+	Retired     bool
+	Foreign     bool // Outcome.ForeignID
+	Unknown     bool // Outcome.UnknownVersion
+	Unproved    bool // Outcome.Unverified
+	// Translated tells that the message was of another version.
+	Translated bool
 }

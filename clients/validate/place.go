@@ -99,26 +99,47 @@ func (d *binder) admit(ctx context.Context, b *binding) *failure {
 	if b.retired && e.RefuseRetired {
 		return refuse(fail(VersionRetired, "version %s of %s is soft-deleted, and this consumer refuses such", b.version, b.subject))
 	}
-	if !e.Reads.Has(b.version) {
-		if b.version == 0 {
-			return refuse(fail(VersionUnsupported, "this consumer reads versions %s, and the message does not tell which it is: name the consumer's subject", e.Reads))
-		}
-		return refuse(fail(VersionUnsupported, "this consumer reads versions %s of %s, and the message is of version %s", e.Reads, b.subject, b.version))
+	if f := d.support(ctx, b); f != nil {
+		return refuse(f)
 	}
 	if e.Reader == 0 {
 		return nil
 	}
-	n := d.versionName(b.subject, e.Reader)
-	r, cached, err := d.v.get(ctx, n, asking{})
-	d.asked = d.asked || !cached
-	if err != nil {
-		f := &failure{reason: reasonOf(err), err: fmt.Errorf("look up the reader's version %s: %w", e.Reader, err), name: n}
-		if f.reason.Verdict() == Reject {
-			// The consumer's own version is missing: no message's fault.
-			f.reason = RegistryUnintelligible
-		}
+	r, f := d.own(ctx, b.subject, e.Reader, "the reader's version")
+	if f != nil {
 		return refuse(f)
 	}
 	b.reader = r.parsed
+	return nil
+}
+
+// support asks whether the version is declared, or can be translated into one
+// that is.
+func (d *binder) support(ctx context.Context, b *binding) *failure {
+	e := d.id.expect
+	if e.Reads.Has(b.version) {
+		return nil
+	}
+	if b.version == 0 {
+		return fail(VersionUnsupported, "this consumer reads versions %s, and the message does not tell which it is: name the consumer's subject", e.Reads)
+	}
+	unsupported := fail(VersionUnsupported, "this consumer reads versions %s of %s, and the message is of version %s", e.Reads, b.subject, b.version)
+	if n := e.Reads.compatible; n != 0 {
+		f := d.canRead(ctx, b, n)
+		if f == nil || f.reason != VersionUnsupported {
+			return f
+		}
+		unsupported = f
+	}
+	way := e.path(b.subject, b.version, e.Reads.Has)
+	if way == nil {
+		return unsupported
+	}
+	t := &translation{steps: way, to: way[len(way)-1].To}
+	var f *failure
+	if t.target, f = d.own(ctx, b.subject, t.to, "the version that messages are translated to"); f != nil {
+		return f
+	}
+	b.translation = t
 	return nil
 }

@@ -26,14 +26,14 @@ func (v *Validator) BeforePublish(ctx context.Context, m *Message, p *Pin) error
 	start := v.options.Now()
 	s := stamper{v: v, m: m, p: p}
 	f := s.run(ctx)
-	if v.options.Observe != nil {
+	if v.observes() {
 		e := Event{Side: Publish, Verdict: Accept, Subject: s.subject, Version: s.version, Bytes: len(m.Payload), Took: v.options.Now().Sub(start), Cached: s.cached}
 		if f != nil {
 			e.Verdict, e.Reason = f.Reason.Verdict(), f.Reason
 		} else if s.retired {
 			e.Retired = true
 		}
-		v.options.Observe(e)
+		v.decided(ctx, m, &e)
 	}
 	if f != nil {
 		return f

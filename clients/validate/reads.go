@@ -12,8 +12,9 @@ import (
 // Range is the versions that a consumer declares to read. The zero Range is
 // every version.
 type Range struct {
-	spans []span
-	text  string
+	spans      []span
+	text       string
+	compatible schemas.Version // of ReadsCompatible
 }
 
 type span struct{ from, to schemas.Version }
@@ -68,8 +69,12 @@ func bound(text string) (schemas.Version, error) {
 	return schemas.Version(n), err
 }
 
-// Has tells whether v is declared.
+// Has tells whether v is declared. Of ReadsCompatible only the version that it
+// names is, without a question.
 func (r Range) Has(v schemas.Version) bool {
+	if r.compatible != 0 {
+		return v == r.compatible
+	}
 	if len(r.spans) == 0 {
 		return true
 	}
@@ -82,7 +87,7 @@ func (r Range) Has(v schemas.Version) bool {
 }
 
 // IsAll tells whether every version is declared.
-func (r Range) IsAll() bool { return len(r.spans) == 0 }
+func (r Range) IsAll() bool { return len(r.spans) == 0 && r.compatible == 0 }
 
 // String is the declaration as written; "any" for the zero Range.
 func (r Range) String() string {

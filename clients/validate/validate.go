@@ -42,6 +42,16 @@ type Options struct {
 	Read schemas.ReadOptions
 	// Observe is told of every decision, when not nil. It must not block.
 	Observe func(Event)
+	// Observer is told of decisions and of all else, when not nil.
+	Observer Observer
+	// Readership takes what consumers read, in batches, when not nil; Environment
+	// is where this program runs, and ReportEvery how often it tells, a minute.
+	Readership  Reporter
+	Environment string
+	ReportEvery time.Duration
+	// LastGood keeps what the registry answered beyond the life of the program,
+	// when not nil; see [OpenLastGood].
+	LastGood *LastGood
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -57,6 +67,10 @@ type Validator struct {
 	circuit circuit
 	graces  graces
 	stats   stats
+
+	verdicts verdicts
+	readers  readers
+	tracer   Tracer
 
 	background context.Context
 	stop       context.CancelFunc
@@ -76,6 +90,7 @@ func NewWith(lookup Lookup, o Options, formats ...schemas.Format) *Validator {
 	fill(&o.MaxStale, 24*time.Hour)
 	fill(&o.NotFound, 15*time.Second)
 	fill(&o.Grace, 30*time.Second)
+	fill(&o.ReportEvery, time.Minute)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -84,13 +99,17 @@ func NewWith(lookup Lookup, o Options, formats ...schemas.Format) *Validator {
 	v.cache.open(o.Cache)
 	v.graces.open()
 	v.background, v.stop = context.WithCancel(context.Background())
+	v.tracer, _ = o.Observer.(Tracer)
+	v.readers.start(v)
 	return v
 }
 
-// Close ends what runs in the background and waits for it.
+// Close ends what runs in the background and waits for it. What consumers read
+// is reported once more, within a few seconds.
 func (v *Validator) Close() {
 	v.stop()
 	v.renewing.close()
+	v.readers.stop()
 }
 
 // Now is the validator's clock, which adapters share.

@@ -29,6 +29,7 @@ func (v *Validator) Warm(ctx context.Context, e *Expect, destination string) err
 		return err
 	}
 	for _, s := range e.Subject.known(destination) {
+		v.readers.of(e, s, 0) // it is a reader before the first message comes
 		if err := v.warm(ctx, e, s); err != nil {
 			return err
 		}
@@ -92,7 +93,7 @@ func (v *Validator) warm(ctx context.Context, e *Expect, s schemas.Subject) erro
 			need[sp.to] = true
 		}
 	}
-	for _, one := range []schemas.Version{e.Reader, e.Assume} {
+	for _, one := range []schemas.Version{e.Reader, e.Assume, e.Reads.compatible} {
 		if one != 0 {
 			need[one] = true
 		}
@@ -101,6 +102,16 @@ func (v *Validator) warm(ctx context.Context, e *Expect, s schemas.Subject) erro
 		if _, bound := need[n]; !bound && e.Reads.Has(n) && !e.Reads.IsAll() {
 			need[n] = false
 		}
+	}
+	for i := range e.Steps {
+		if st := &e.Steps[i]; st.Subject == s || st.Subject == (schemas.Subject{}) {
+			for _, n := range []schemas.Version{st.From, st.To} {
+				need[n] = need[n] || e.Reads.Has(n)
+			}
+		}
+	}
+	if _, can := comparerOf(v.lookup); e.Reads.compatible != 0 && !can {
+		return &Error{Reason: RegistryUnreachable, Subject: s, Version: e.Reads.compatible, Err: errors.New("warm up: ReadsCompatible needs a lookup that compares versions: hand a registry's client to the validator, or declare a range of numbers")}
 	}
 	var errs []error
 	for _, n := range sortedVersions(need) {

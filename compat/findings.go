@@ -231,6 +231,12 @@ func fingerprintOf(format schemas.Type, subject, rule, path, before, after strin
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
+// FileFingerprint is the fingerprint of a finding about a whole file: as that of
+// a change that has no values.
+func FileFingerprint(format schemas.Type, subject, rule, path string) string {
+	return fingerprintOf(format, subject, rule, path, "", "")
+}
+
 func locate(label string, p schemas.Place, text string) Location {
 	return Location{
 		Label: label, Line: p.Position.Line, Column: p.Position.Column,

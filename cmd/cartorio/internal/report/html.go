@@ -1,0 +1,85 @@
+package report
+
+import (
+	"html/template"
+	"io"
+	"strings"
+)
+
+// mostPage is how many findings one page shows; browsers grow slow above.
+const mostPage = 20_000
+
+var page = template.Must(template.New("page").Parse(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>Cartório: {{.Verdict}}</title>
+<style>
+body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:#1b1b1b;background:#fff}
+table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;padding:.4rem .6rem;border-bottom:1px solid #ccc}
+code{font-family:ui-monospace,monospace;overflow-wrap:anywhere}.breaking,.not{color:#a40000;font-weight:600}.risk{color:#7a4b00}.note{color:#1f4f8f}.accepted{color:#555}
+dl{margin:.3rem 0;display:grid;grid-template-columns:max-content 1fr;gap:0 .8rem}dt{color:#555}dd{margin:0;overflow-wrap:anywhere}
+@media(prefers-color-scheme:dark){body{color:#eee;background:#181818}.breaking,.not{color:#ff8080}.risk{color:#ffc069}.note{color:#8ab8ff}.accepted,dt{color:#aaa}td,th{border-color:#444}}
+</style>
+</head>
+<body>
+<h1>Cartório: {{.Verdict}}</h1>
+<p>{{.Summary}}</p>
+{{if .Remarks}}<ul>{{range .Remarks}}<li>{{.}}</li>{{end}}</ul>
+{{end}}{{if .Items}}<h2>Findings</h2>
+<table>
+<thead><tr><th scope="col">Severity</th><th scope="col">Where</th><th scope="col">What</th></tr></thead>
+<tbody>
+{{range .Items}}<tr{{if .Fingerprint}} id="f-{{.Fingerprint}}"{{end}}><td class="{{.Label}}">{{.Label}}</td><td><code>{{.Where}}</code></td><td><code>{{.Rule}}</code>: {{.Message}}{{if .Details}}
+<details><summary>more</summary><dl>{{range .Details}}<dt>{{index . 0}}</dt><dd>{{index . 1}}</dd>{{end}}</dl></details>{{end}}</td></tr>
+{{end}}</tbody>
+</table>
+{{end}}{{if .Hidden}}<p>{{.Hidden}}</p>
+{{end}}{{if .Compared}}<h2>Compared</h2>
+<table>
+<thead><tr><th scope="col">Subject</th><th scope="col">Before</th><th scope="col">Now</th><th scope="col">Level</th><th scope="col">Verdict</th></tr></thead>
+<tbody>
+{{range .Compared}}<tr><td>{{.Subject}}</td><td><code>{{.Base}}</code></td><td><code>{{.Head}}</code></td><td>{{.Level}}</td><td>{{.Verdict}}{{if .Reason}}: {{.Reason}}{{end}}</td></tr>
+{{end}}</tbody>
+</table>
+{{end}}<p><small>{{.Tool}}</small></p>
+</body>
+</html>
+`))
+
+type row struct {
+	Label, Where, Rule, Message, Fingerprint string
+	Details                                  [][2]string
+}
+
+// writeHTML prints one page that needs nothing else and runs no script.
+func writeHTML(w io.Writer, r Run) error {
+	list, hidden := r.shown()
+	if len(list) > mostPage {
+		hidden += len(list) - mostPage
+		list = list[:mostPage]
+	}
+	rows := make([]row, 0, len(list))
+	for _, i := range list {
+		one := row{Label: i.label(), Where: place(i.file, i.line, i.column), Rule: i.rule, Message: i.message, Fingerprint: i.fingerprint}
+		for _, l := range i.describe() {
+			label, text, _ := strings.Cut(l, ": ")
+			one.Details = append(one.Details, [2]string{label, text})
+		}
+		rows = append(rows, one)
+	}
+	compared := r.Document.Compared
+	if len(compared) > mostPage {
+		compared = compared[:mostPage]
+	}
+	more := ""
+	if hidden > 0 {
+		more = plural(hidden, "more finding is", "more findings are") + " not shown."
+	}
+	return page.Execute(w, map[string]any{
+		"Verdict": verdict(r), "Summary": summary(r), "Remarks": r.Document.Remarks, "Items": rows, "Hidden": more,
+		"Compared": compared, "Tool": r.Document.Tool,
+	})
+}

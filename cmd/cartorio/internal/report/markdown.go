@@ -1,0 +1,155 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cartorio-registry/cartorio/compat"
+)
+
+const (
+	// MostComment bounds a comment on a pull request, in bytes: 64 KB are taken,
+	// and a platform may add to them.
+	MostComment = 65_000
+	// MostSummary bounds a job summary, in bytes: one above 1 MiB is refused whole.
+	MostSummary = 1_000_000
+	// Marker begins a comment, so that the next run finds it and updates it.
+	Marker = "<!-- cartorio check -->"
+)
+
+func writeComment(w io.Writer, r Run) error {
+	_, err := io.WriteString(w, Marker+"\n"+Markdown(r, MostComment-len(Marker)-1))
+	return err
+}
+
+// opened is how many findings stand open in markdown; the others are folded.
+const opened = 5
+
+// Markdown writes a run within most bytes, cut at a whole finding; what is cut
+// is counted at the end.
+func Markdown(r Run, most int) string {
+	list, hidden := r.shown()
+	var b strings.Builder
+	fmt.Fprintf(&b, "## Cartório: %s\n\n%s\n", verdict(r), mdText(summary(r)))
+	for _, text := range r.Document.Remarks {
+		if b.Len() > most/4 { // they must not drive the findings out
+			b.WriteString("\n- more remarks are in the log\n")
+			break
+		}
+		b.WriteString("\n- " + mdText(text) + "\n")
+	}
+	// The closing line must fit whatever is cut.
+	room := most - 200
+	open := false
+	for n, i := range list {
+		text := mdItem(i, n >= opened && i.finding != nil)
+		if n == opened && len(list) > opened {
+			text = fmt.Sprintf("\n<details><summary>%s</summary>\n", plural(len(list)-opened, "more finding", "more findings")) + text
+		}
+		if b.Len()+len(text) > room {
+			hidden += len(list) - n
+			break
+		}
+		if n == opened {
+			open = true
+		}
+		b.WriteString(text)
+	}
+	if open {
+		b.WriteString("\n</details>\n")
+	}
+	if hidden > 0 {
+		fmt.Fprintf(&b, "\n**%s not shown.** `cartorio check` prints all.\n", plural(hidden, "more finding is", "more findings are"))
+	}
+	return b.String()
+}
+
+// mdItem is one finding: a line, and what helps under it. brief leaves out what
+// only the reader of one finding wants.
+func mdItem(i item, brief bool) string {
+	var b strings.Builder
+	icon := map[string]string{breaking: "❌", notChecked: "❓", risk: "⚠️", note: "ℹ️"}[i.severity]
+	if i.accepted != nil {
+		icon = "☑️"
+	}
+	at := ""
+	if i.file != "" {
+		at = " " + mdCode(place(i.file, i.line, i.column))
+	}
+	fmt.Fprintf(&b, "\n%s **%s**%s %s: %s\n", icon, i.label(), at, mdCode(i.rule), mdText(i.message))
+	for _, l := range i.describe() {
+		label, text, _ := strings.Cut(l, ": ")
+		switch {
+		case brief && label != "accepted" && label != "lowered" && label != "path" && label != "fix" && label != "fingerprint":
+		case label == "path" || label == "fingerprint" || label == "base" || label == "witness":
+			fmt.Fprintf(&b, "- %s: %s\n", label, mdCode(text))
+		default:
+			fmt.Fprintf(&b, "- %s: %s\n", label, mdText(text))
+		}
+	}
+	return b.String()
+}
+
+var mdEscapes = strings.NewReplacer(
+	"\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;", "&", "&amp;",
+	"#", "\\#", "|", "\\|", "~", "\\~", "!", "\\!", "@", "&#64;", "\n", " ", "\r", " ", "\t", " ",
+)
+
+// mdText keeps a text from being read as markup, and from calling anybody.
+func mdText(s string) string { return mdEscapes.Replace(clean(s)) }
+
+// mdCode is a text in a code span, whatever backticks it holds.
+func mdCode(s string) string {
+	s = strings.NewReplacer("\n", " ", "\r", " ").Replace(clean(s))
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || s == "" {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}
+
+// verdict is the outcome in words.
+func verdict(r Run) string {
+	switch {
+	case r.Document.Verdict == compat.NotChecked:
+		return "not everything could be checked"
+	case r.Document.Verdict == compat.Breaking && r.Document.Summary.Breaks == 0:
+		return "breaking changes, allowed by the configuration"
+	case r.Document.Verdict == compat.Breaking:
+		return "breaking changes"
+	}
+	return "compatible"
+}
+
+func summary(r Run) string {
+	s := r.Document.Summary
+	text := plural(s.Compared, "pair", "pairs") + " compared"
+	if r.Base != "" {
+		text += " with " + r.Base
+	}
+	if c := counts(s); c != "" {
+		text += ": " + c
+	}
+	return text + "."
+}
+
+// counts tells what there is, in words.
+func counts(s compat.Summary) string {
+	var parts []string
+	add := func(n int, one, many string) {
+		if n > 0 {
+			parts = append(parts, plural(n, one, many))
+		}
+	}
+	add(s.NotChecked, "not checked", "not checked")
+	add(s.Breaks, "break", "breaks")
+	add(s.Risks, "risk", "risks")
+	add(s.Notes, "note", "notes")
+	add(s.Accepted, "accepted", "accepted")
+	add(s.Lowered, "lowered by the configuration", "lowered by the configuration")
+	return strings.Join(parts, ", ")
+}

@@ -11,6 +11,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/cartorio-registry/cartorio/clients/rabbitmq"
+	"github.com/cartorio-registry/cartorio/clients/retry"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -52,7 +53,7 @@ func TestRealBadMessages(t *testing.T) {
 		}
 		t.Errorf("handled: %v", d.Message.Headers)
 		return nil
-	}, rabbitmq.ConsumerOptions{Retry: rabbitmq.Policy{Attempts: 2, Base: time.Millisecond, Cap: time.Millisecond}})
+	}, rabbitmq.ConsumerOptions{Retry: retry.Policy{Attempts: 2, Base: time.Millisecond, Cap: time.Millisecond}})
 	for _, tt := range []struct {
 		name    string
 		headers amqp.Table

@@ -12,6 +12,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/cartorio-registry/cartorio/clients/rabbitmq"
+	"github.com/cartorio-registry/cartorio/clients/retry"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -319,7 +320,7 @@ func TestRealRetryQueue(t *testing.T) {
 			}
 		}
 		return nil
-	}, rabbitmq.ConsumerOptions{RetryQueues: true, Retry: rabbitmq.Policy{Base: 2 * time.Second, Attempts: 2}})
+	}, rabbitmq.ConsumerOptions{RetryQueues: true, Retry: retry.Policy{Base: 2 * time.Second, Attempts: 2}})
 	t.Cleanup(func() { _, _ = r.ch.QueueDelete(r.queue+".retry.2000", false, false, false) })
 	p := r.producer(validate.Version(orders, 1))
 	for _, id := range []string{"slow", "next"} {

@@ -11,14 +11,12 @@ import (
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/cartorio-registry/cartorio/clients/deliver"
 )
 
-const (
-	firstPause   = 100 * time.Millisecond
-	longestPause = 10 * time.Second
-	// LongestHeader is what fits into a frame of the usual 131,072 bytes.
-	LongestHeader = 131_064
-)
+// LongestHeader is what fits into a frame of the usual 131,072 bytes.
+const LongestHeader = 131_064
 
 // confirmer publishes, and answers when the broker has confirmed and routed. It
 // validates nothing. One goroutine owns its channel; what was on its way when a
@@ -163,7 +161,7 @@ func (c *confirmer) run() {
 	defer close(c.done)
 	var l *link
 	var pending []*send
-	pause := firstPause
+	pause := deliver.FirstPause
 	for {
 		if l == nil {
 			var ok bool
@@ -182,10 +180,10 @@ func (c *confirmer) run() {
 					fail(pending, Unsent, err)
 					return
 				}
-				pause = min(2*pause, longestPause)
+				pause = min(2*pause, deliver.LongestPause)
 				continue
 			}
-			pause = firstPause
+			pause = deliver.FirstPause
 		}
 		var lost bool
 		pending, lost = l.fill(pending, c.window)

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strconv"
 	"sync"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/cartorio-registry/cartorio/clients/deliver"
+	"github.com/cartorio-registry/cartorio/clients/retry"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 )
 
@@ -52,8 +55,15 @@ type ConsumerOptions struct {
 	// Workers. It counts messages, not bytes.
 	Prefetch int
 
+	// Keyed handles messages with one value of the header messageKey one after the
+	// other, in the order in which they come, whatever the number of Workers; a
+	// failing one holds up its key alone. Messages without the header are in no
+	// order. It takes one consumer on the queue (single active consumer, or a queue
+	// of a consistent-hash exchange), and excludes RetryQueues.
+	Keyed bool
+
 	// Retry says how often a handler is tried.
-	Retry Policy
+	Retry retry.Policy
 	// RetryQueues lets waits of 2 s and more leave the queue, into queues
 	// "<queue>.retry.<ms>" that the consumer declares; the messages behind go
 	// on meanwhile, so order is lost. Otherwise the worker waits.
@@ -90,6 +100,7 @@ type Consumer struct {
 	out       *confirmer // dead letters and retries
 	levels    []time.Duration
 	log       *slog.Logger
+	desk      *deliver.Desk
 	holding   holding
 }
 
@@ -109,6 +120,9 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 	if o.DeadLetter == (Destination{}) {
 		return nil, errors.New("make a consumer: ConsumerOptions.DeadLetter is empty: name the exchange or queue for rejected messages, before the first one comes")
 	}
+	if o.Keyed && o.RetryQueues {
+		return nil, errors.New("make a consumer: Keyed and RetryQueues exclude each other: a message that leaves the queue is overtaken by its key's next")
+	}
 	if err := e.Check(); err != nil {
 		return nil, fmt.Errorf("make a consumer: %w", err)
 	}
@@ -116,7 +130,7 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 	if o.Prefetch <= 0 {
 		o.Prefetch = 2 * o.Workers
 	}
-	o.Retry = o.Retry.orDefault()
+	o.Retry = o.Retry.OrDefault()
 	if o.HoldFor <= 0 {
 		o.HoldFor = time.Minute
 	}
@@ -132,8 +146,17 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 		c.log = slog.Default()
 	}
 	if o.RetryQueues {
-		c.levels = o.Retry.levels()
+		c.levels = o.Retry.Levels(deliver.InPlace)
 	}
+	desk := deliver.Options{
+		Source: o.Queue, Consumer: o.Name, Expected: e.Expected(), Retry: o.Retry, HoldFor: o.HoldFor,
+		HeldTooLong:   func(it deliver.Item) { c.holding.keep(&it.(*item).m) },
+		LeaveToBroker: o.QueueHasDLX, Observe: o.Observe, Logger: c.log,
+	}
+	if o.Keyed {
+		desk.Workers = o.Workers // else each worker works on one message
+	}
+	c.desk = deliver.NewDesk(desk)
 	if o.Prefetch > mostPrefetch {
 		c.log.Warn("prefetch is high: messages are hoarded by one consumer and redelivered in bursts", "prefetch", o.Prefetch, "workers", o.Workers)
 	}
@@ -156,7 +179,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 		defer cancel()
 		_ = c.out.close(stop)
 	}()
-	pause := firstPause
+	pause := deliver.FirstPause
 	for ctx.Err() == nil {
 		began := time.Now()
 		err := c.session(ctx)
@@ -167,11 +190,11 @@ func (c *Consumer) Run(ctx context.Context) error {
 			c.probe(ctx, held)
 			continue
 		}
-		if time.Since(began) > longestPause {
-			pause = firstPause
+		if time.Since(began) > deliver.LongestPause {
+			pause = deliver.FirstPause
 		}
-		if err != nil && sleep(ctx, pause) == nil {
-			pause = min(2*pause, longestPause)
+		if err != nil && deliver.Sleep(ctx, pause) == nil {
+			pause = min(2*pause, deliver.LongestPause)
 		}
 	}
 	return nil
@@ -180,14 +203,14 @@ func (c *Consumer) Run(ctx context.Context) error {
 // start prepares, and tries again when it was a connection that was lost rather
 // than a thing that is not there.
 func (c *Consumer) start(ctx context.Context) error {
-	pause := firstPause
+	pause := deliver.FirstPause
 	for try := 1; ; try++ {
 		err := c.prepare(ctx)
 		var refused *amqp.Error
 		if err == nil || try == startTries || errors.As(err, &refused) && refused.Server && refused.Recover {
 			return err
 		}
-		if sleep(ctx, pause) != nil {
+		if deliver.Sleep(ctx, pause) != nil {
 			return err
 		}
 		pause *= 2
@@ -251,43 +274,68 @@ func (c *Consumer) session(ctx context.Context) error {
 		return fmt.Errorf("begin to consume: %w", err)
 	}
 	closes := ch.NotifyClose(make(chan *amqp.Error, 1))
-	s := &session{c: c, stop: make(chan struct{})}
-	var cancelWork context.CancelFunc
-	s.work, cancelWork = context.WithCancel(context.WithoutCancel(ctx))
-	defer cancelWork()
-	var workers sync.WaitGroup
-	for range c.o.Workers {
-		workers.Go(func() { s.run(deliveries) })
-	}
-	finished := make(chan struct{})
-	go func() {
-		workers.Wait()
-		close(finished)
-	}()
+	s := deliver.NewSession(ctx)
+	ended := c.work(s, deliveries)
 	var lost error
 	select {
-	case <-finished:
-		return errors.New("the broker ended the deliveries")
+	case <-ended:
+		lost = errors.New("the broker ended the deliveries")
 	case e := <-closes:
 		// What is held here will come again: nobody is to wait for it.
 		lost = fmt.Errorf("the channel was closed: %w", orClosed(e))
-		s.halt()
 	case <-ctx.Done():
-		s.halt()
-	case <-s.stop:
+	case <-s.Stopped():
 	}
+	s.Halt()
 	// First no more messages come and what is worked on ends; then the channel
 	// closes and what was not settled goes back, all at once and in its place. A
 	// negative acknowledgement would do so one by one: on a quorum queue to the
 	// end, before the cancel into our own hands again.
 	err = ch.Cancel(tag, false)
-	drain := time.AfterFunc(c.o.Drain, cancelWork)
-	defer drain.Stop()
-	<-finished
+	s.Finish(c.o.Drain, 0)
 	if lost == nil && err != nil {
 		lost = fmt.Errorf("stop consuming: %w", err)
 	}
 	return lost
+}
+
+// work hands deliveries to the workers until they end, which closes ended. What
+// comes once the session stops is left unsettled, which gives it back.
+func (c *Consumer) work(s *deliver.Session, deliveries <-chan amqp.Delivery) (ended <-chan struct{}) {
+	done := make(chan struct{})
+	if c.o.Keyed {
+		lanes, n := c.desk.Lanes(s), 0
+		s.Go(func() {
+			defer close(done)
+			for d := range deliveries {
+				it := c.item(d)
+				key := "k" + it.key()
+				if key == "k" {
+					n++
+					key = strconv.Itoa(n) // alone
+				}
+				lanes.Add(key, it)
+			}
+		})
+		return done
+	}
+	var workers sync.WaitGroup
+	for range c.o.Workers {
+		workers.Add(1)
+		s.Go(func() {
+			defer workers.Done()
+			for d := range deliveries {
+				if !s.Stopping() {
+					c.desk.Work(s, c.item(d))
+				}
+			}
+		})
+	}
+	go func() {
+		workers.Wait()
+		close(done)
+	}()
+	return done
 }
 
 // orClosed is why a channel closed, where the broker said so.
@@ -296,47 +344,4 @@ func orClosed(e *amqp.Error) error {
 		return amqp.ErrClosed
 	}
 	return e
-}
-
-// session is what the workers of one channel share.
-type session struct {
-	c    *Consumer
-	once sync.Once
-	stop chan struct{}   // closed: take no more
-	work context.Context // of the handlers
-}
-
-func (s *session) halt() { s.once.Do(func() { close(s.stop) }) }
-
-func (s *session) stopping() bool {
-	select {
-	case <-s.stop:
-		return true
-	default:
-		return false
-	}
-}
-
-// run works until the deliveries end. What comes once the session stops is left
-// unsettled, which gives it back.
-func (s *session) run(deliveries <-chan amqp.Delivery) {
-	for d := range deliveries {
-		if s.stopping() {
-			continue
-		}
-		w := worker{s: s, c: s.c, d: &d, received: time.Now()}
-		w.work()
-	}
-}
-
-// sleep waits for d or the end of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -15,6 +15,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/cartorio-registry/cartorio/clients/rabbitmq"
+	"github.com/cartorio-registry/cartorio/clients/retry"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -270,7 +271,7 @@ func TestHandlerErrors(t *testing.T) {
 			func(int) error { return errTransient }, "ack 1", "attempts_exhausted", 6,
 			map[string]string{"dlqClass": "exhausted", "dlqAttempts": "6", "dlqError": "the database is busy", "dlqTrace": "*errors.errorString: the database is busy"},
 		},
-		{"three attempts", rabbitmq.ConsumerOptions{Retry: rabbitmq.Policy{Attempts: 3}}, func(int) error { return errTransient }, "ack 1", "attempts_exhausted", 3, nil},
+		{"three attempts", rabbitmq.ConsumerOptions{Retry: retry.Policy{Attempts: 3}}, func(int) error { return errTransient }, "ack 1", "attempts_exhausted", 3, nil},
 		{
 			"rejected",
 			rabbitmq.ConsumerOptions{},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cartorio-registry/cartorio/clients/deliver"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 )
 
@@ -77,37 +78,12 @@ func (e *Error) Is(target error) bool {
 // ErrClosed says that the producer or consumer is closed.
 var ErrClosed = errors.New("it is closed")
 
-// rejection is a handler's word that the message fails the same way again.
-type rejection struct{ err error }
-
-func (r *rejection) Error() string { return r.err.Error() }
-func (r *rejection) Unwrap() error { return r.err }
-
 // Reject makes a handler's error permanent: the message goes to the dead letter
 // at once. It is for messages that are valid and cannot be worked on, such as
 // one that names an entity that does not exist.
-func Reject(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &rejection{err}
-}
-
-// retry is a handler's word on when to try again.
-type retry struct {
-	err   error
-	after time.Duration
-}
-
-func (r *retry) Error() string { return r.err.Error() }
-func (r *retry) Unwrap() error { return r.err }
+func Reject(err error) error { return deliver.Reject(err) }
 
 // Retry makes a handler's error transient and says when to try again, up to the
-// policy's Cap; 0 leaves that to the policy. Every error that is not made by Reject counts
-// as transient.
-func Retry(err error, after time.Duration) error {
-	if err == nil {
-		return nil
-	}
-	return &retry{err, after}
-}
+// policy's Cap; 0 leaves that to the policy. Every error that is not made by
+// Reject counts as transient.
+func Retry(err error, after time.Duration) error { return deliver.Retry(err, after) }

@@ -8,63 +8,13 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/cartorio-registry/cartorio/clients/deliver"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 )
 
 // RetryAttempts is the header that counts the attempts made on a message; the
 // broker's own counters change their meaning between versions.
 const RetryAttempts = "retryAttempts"
-
-// Policy says how often and when a handler is tried again.
-type Policy struct {
-	// Attempts is how often a message is handled at most, 6.
-	Attempts int
-	// Base is the wait before the second attempt, 1 s; it doubles up to Cap,
-	// 60 s. A random share of up to a quarter comes on top in place, and comes
-	// off in a retry queue.
-	Base, Cap time.Duration
-}
-
-func (p Policy) orDefault() Policy {
-	if p.Attempts <= 0 {
-		p.Attempts = 6
-	}
-	if p.Base <= 0 {
-		p.Base = time.Second
-	}
-	if p.Cap < p.Base {
-		p.Cap = max(time.Minute, p.Base)
-	}
-	return p
-}
-
-// level is the wait after so many attempts, without its random share.
-func (p Policy) level(attempts int) time.Duration {
-	d := p.Base
-	for i := 1; i < attempts && d < p.Cap; i++ {
-		d *= 2
-	}
-	return min(d, p.Cap)
-}
-
-// levels are the waits that are long enough to leave the queue for.
-func (p Policy) levels() []time.Duration {
-	var out []time.Duration
-	for i := 1; i < p.Attempts; i++ {
-		if d := p.level(i); d >= inPlace && (len(out) == 0 || out[len(out)-1] != d) {
-			out = append(out, d)
-		}
-	}
-	return out
-}
-
-// inPlace is the wait from which a retry leaves the queue, when it may.
-const inPlace = 2 * time.Second
-
-// jitter adds a random share of up to a quarter.
-func jitter(d time.Duration) time.Duration {
-	return d + rand.N(d/4+1) //nolint:gosec // spreads load, hides nothing
-}
 
 // retryQueue is the queue where messages of a queue wait for one level. All that
 // are in it wait the same time: a broker lets messages expire only at the head.
@@ -103,19 +53,20 @@ func levelFor(levels []time.Duration, d time.Duration) (time.Duration, bool) {
 
 // waiting is a delivery on its way to a retry queue. It remembers where it was
 // sent first, since it comes back through the default exchange, and when it
-// failed first.
-func waiting(d *amqp.Delivery, queue string, attempts int, failed time.Time, level time.Duration) amqp.Publishing {
+// failed first. A random share comes off the level, so that what failed together
+// does not come back together and waits no longer than its queue.
+func waiting(d *amqp.Delivery, queue string, f deliver.Failure, level time.Duration) amqp.Publishing {
 	msg := republish(d, headersOf(d.Headers))
-	msg.Headers[RetryAttempts] = strconv.Itoa(attempts)
+	msg.Headers[RetryAttempts] = strconv.Itoa(f.Attempts)
 	if _, ok := msg.Headers[validate.DLQOriginalDestination]; !ok {
 		msg.Headers[validate.DLQOriginalDestination] = destination(d.Exchange, d.RoutingKey)
 		msg.Headers[validate.DLQOriginalRoutingKey] = d.RoutingKey
 		msg.Headers[validate.DLQOriginalQueue] = queue
 	}
 	if _, ok := msg.Headers[validate.DLQFirstFailedAt]; !ok {
-		msg.Headers[validate.DLQFirstFailedAt] = failed.UTC().Format(time.RFC3339Nano)
+		msg.Headers[validate.DLQFirstFailedAt] = f.First.UTC().Format(time.RFC3339Nano)
 	}
-	msg.Expiration = strconv.FormatInt((level - rand.N(level/4+1)).Milliseconds(), 10) //nolint:gosec // as jitter
+	msg.Expiration = strconv.FormatInt((level - rand.N(level/4+1)).Milliseconds(), 10) //nolint:gosec // spreads load, hides nothing
 	return msg
 }
 

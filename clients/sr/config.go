@@ -85,6 +85,20 @@ func configBodyOf(g Config) configBody {
 	}
 }
 
+// MarshalJSON writes the members that c has in the form of an update, as SetConfig
+// sends them.
+func (c Config) MarshalJSON() ([]byte, error) { return marshal(configBodyOf(c)) }
+
+// UnmarshalJSON reads the form of an update or that of an answer.
+func (c *Config) UnmarshalJSON(data []byte) error {
+	var b configBody
+	if err := json.Unmarshal(data, &b); err != nil {
+		return err
+	}
+	*c = b.config()
+	return nil
+}
+
 // Global is the scope of config and mode that every subject of the default
 // context falls back on.
 var Global = schemas.Subject{Context: schemas.DefaultContext}

@@ -30,6 +30,12 @@ type Options struct {
 	// Declared tells what paths cannot: subject or type of a file. A declared
 	// file is a schema whatever it looks like.
 	Declared map[string]Declaration
+	// Families are files that are declared together; what Declared says of one
+	// file wins, then the first family that matches.
+	Families []Family
+	// Skip leaves out files, and folders with all that is in them, as if they
+	// were not there; nil leaves out none. It is not asked about Only.
+	Skip func(p string, isFolder bool) bool
 	// Only lists the files to look at, instead of walking the tree. Each one
 	// counts as declared.
 	Only []string
@@ -71,6 +77,14 @@ type Declaration struct {
 	Type    schemas.Type
 }
 
+// Family declares the files that Match tells, all at once. Its members may be
+// empty as those of a Declaration.
+type Family struct {
+	Match  func(p string) bool
+	Naming Naming
+	Type   schemas.Type
+}
+
 // Entry is one schema file.
 type Entry struct {
 	// Path is slash-separated, inside the tree.
@@ -109,6 +123,12 @@ type Folder struct {
 	Entries []Entry
 	// Others are the paths of files that are no schemas, sorted.
 	Others []string
+	// Skipped is how many files and folders were left out by Options.Skip.
+	Skipped int
+	// Unnamed are the files and folders whose names are no UTF-8, quoted: no path
+	// names them, so they are not read. A file among them with the ending of a
+	// schema is among the entries too, with its Err.
+	Unnamed []string
 	// Links are the paths of symbolic links and other things that are neither
 	// files nor folders. They are not followed; one with the ending of a schema
 	// is among the entries too, with its Err.

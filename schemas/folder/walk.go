@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -51,6 +52,16 @@ func (r *reader) read(ctx context.Context) error {
 		if r.nodes++; r.nodes > r.options.Nodes {
 			return fmt.Errorf("reading the folder: it holds more than %d files and folders: name a smaller folder", r.options.Nodes)
 		}
+		if !utf8.ValidString(p) {
+			return r.unnamed(p, d.IsDir())
+		}
+		if r.options.Skip != nil && p != "." && r.options.Skip(p, d.IsDir()) {
+			r.folder.Skipped++
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
 		if d.IsDir() {
 			if p != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules") {
 				return fs.SkipDir
@@ -75,6 +86,7 @@ func (r *reader) read(ctx context.Context) error {
 	}
 	slices.Sort(r.folder.Others)
 	slices.Sort(r.folder.Links)
+	slices.Sort(r.folder.Unnamed)
 	slices.SortFunc(r.files, func(a, b *file) int { return strings.Compare(a.Path, b.Path) })
 	return nil
 }
@@ -96,9 +108,43 @@ func (r *reader) link(p string) error {
 	return r.keep(f)
 }
 
+// errUnnamed is the fault of a schema file that no path can name.
+var errUnnamed = errors.New("its name is no UTF-8, so nothing can refer to it: rename it, or leave it out by a pattern")
+
+// unnamed keeps a file that no path can name as one that cannot be used, and
+// does not enter a folder of that kind.
+func (r *reader) unnamed(p string, isFolder bool) error {
+	shown := strings.Trim(strconv.QuoteToASCII(p), `"`)
+	r.folder.Unnamed = append(r.folder.Unnamed, shown)
+	if isFolder {
+		return fs.SkipDir
+	}
+	lower := strings.ToLower(path.Base(p))
+	candidates := r.candidates(lower)
+	if len(candidates) == 0 || strings.HasSuffix(lower, ".json") {
+		return nil
+	}
+	f := &file{Entry: Entry{Path: shown, Err: errUnnamed}, extensions: candidates[0].Extensions}
+	f.Source.Type = candidates[0].Type
+	return r.keep(f)
+}
+
+// family finds the family that a file belongs to.
+func (r *reader) family(p string) (Family, bool) {
+	for _, f := range r.options.Families {
+		if f.Match(p) {
+			return f, true
+		}
+	}
+	return Family{}, false
+}
+
 // one looks at a file and keeps it as a schema or as another file.
 func (r *reader) one(p string) error {
 	declaration, declared := r.options.Declared[p]
+	if family, ok := r.family(p); ok && !declared {
+		declaration.Type, declared = family.Type, true
+	}
 	declared = declared || slices.Contains(r.options.Only, p) || slices.Contains(r.options.Under, p)
 	lower := strings.ToLower(path.Base(p))
 	candidates := r.candidates(lower)
@@ -260,6 +306,9 @@ func (r *reader) name() {
 			f.Subject, f.Declared = schemas.ParseSubject(d.Subject), true
 		} else {
 			naming := r.options.Naming
+			if family, ok := r.family(f.Path); ok && family.Naming != "" {
+				naming, f.Declared = family.Naming, true
+			}
 			if naming.IsFixed() && !f.Selected {
 				naming = ""
 			}

@@ -377,7 +377,7 @@ func (e *evaluation) some(n *Node, v int32, s *scope, m *marks) bool {
 			return false
 		}
 	}
-	return found || e.fail(n, "anyOf", v, "the value fits none of the %d alternatives%s", len(n.AnyOf), e.reasons(n.AnyOf, v, s))
+	return found || e.fail(n, "anyOf", v, "the value fits none of the %d alternatives%s", len(n.AnyOf), e.reasons(n.AnyOf, v, s)) || e.inside(n.AnyOf, v, s)
 }
 
 func (e *evaluation) exactlyOne(n *Node, v int32, s *scope, m *marks) bool {
@@ -395,7 +395,19 @@ func (e *evaluation) exactlyOne(n *Node, v int32, s *scope, m *marks) bool {
 			return false
 		}
 	}
-	return first >= 0 || e.fail(n, "oneOf", v, "the value fits none of the %d alternatives%s", len(n.OneOf), e.reasons(n.OneOf, v, s))
+	return first >= 0 || e.fail(n, "oneOf", v, "the value fits none of the %d alternatives%s", len(n.OneOf), e.reasons(n.OneOf, v, s)) || e.inside(n.OneOf, v, s)
+}
+
+// inside collects, where all is wanted, what every alternative refuses; it is
+// always false.
+func (e *evaluation) inside(subs []*Node, v int32, s *scope) bool {
+	for _, sub := range subs {
+		if !e.collect || !e.deep || e.brief || e.stop() {
+			return false
+		}
+		e.node(sub, v, s, nil)
+	}
+	return false
 }
 
 // reasons tells, while collecting, why the first alternatives did not fit.

@@ -36,6 +36,7 @@ type evaluation struct {
 
 	collect    bool
 	brief      bool // while collecting: do not look into alternatives
+	deep       bool // while collecting: tell also what each alternative refuses
 	most       int
 	scratch    []byte
 	violations []schemas.Violation

@@ -22,6 +22,30 @@ func (n *Node) Holds(text string, steps int) (ok, decided bool) {
 	return ok && !e.out, !e.out
 }
 
+// mostRefusals bounds what Refusals tells.
+const mostRefusals = 200
+
+// Refusals is why the schema refuses one JSON text, format as an annotation: the
+// violations of a reading and, behind that of a union of which no alternative
+// fits, those of each alternative. None where text fits, is no payload, or takes
+// more than steps (0 for the default of a reading).
+func (s *Schema) Refusals(text string, steps int) []schemas.Violation {
+	e := readers.Get().(*evaluation)
+	defer e.release()
+	if s.Err() != nil || e.scan(text, schemas.ReadOptions{}.OrDefault().Depth, schemas.DefaultLimits()) != nil {
+		return nil
+	}
+	if steps <= 0 {
+		steps = stepsBase + stepsPerByte*len(text)
+	}
+	e.deep, e.dynamic = true, s.dynamic
+	list := e.run(s.root, steps, mostRefusals)
+	if len(list) > 0 && list[0].Kind != schemas.Invalid {
+		return nil
+	}
+	return list
+}
+
 // IsDynamic tells whether a dynamic reference of the schema may mean different
 // nodes on different ways through it. Where only one resource declares its
 // name, it never does.

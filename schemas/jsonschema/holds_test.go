@@ -2,6 +2,7 @@ package jsonschema_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -57,5 +58,27 @@ func TestSoleDynamicAnchorIsSettled(t *testing.T) {
 	two := nodeOf(t, draft+`"properties":{"next":{"$dynamicRef":"#n"}},"$defs":{"b":{"$id":"b","$dynamicAnchor":"n","type":"object"}}}`)
 	if !two.IsDynamic() {
 		t.Error("two resources declare the anchor, and it was settled")
+	}
+}
+
+// TestRefusals: what is inside of alternatives is told too, behind the union.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	s, ok := mustParse(t, `{"anyOf":[{"type":"string","maxLength":1},{"oneOf":[{"const":1},{"type":"null"}]}]}`).(*jsonschema.Schema)
+	if !ok {
+		t.Fatal("no schema of ours")
+	}
+	var got []string
+	for _, v := range s.Refusals(`"ab"`, 0) {
+		got = append(got, string(v.Schema))
+	}
+	want := []string{"/anyOf", "/anyOf/0/maxLength", "/anyOf/1/oneOf", "/anyOf/1/oneOf/0/const", "/anyOf/1/oneOf/1/type"}
+	if !slices.Equal(got, want) {
+		t.Errorf("want %v, got %v", want, got)
+	}
+	for text, steps := range map[string]int{`"a"`: 0, `{`: 0, `"abc"`: 1} {
+		if list := s.Refusals(text, steps); list != nil {
+			t.Errorf("%s in %d steps: %v", text, steps, list)
+		}
 	}
 }

@@ -45,8 +45,8 @@ func (s *Schema) parts() (root *jsontext.Value, list []tagged) {
 			switch m.Name {
 			case "properties":
 				for _, p := range m.Value.Members {
-					if p.Value.Kind != jsontext.Object || len(path)+len(p.Name) > schemas.LongestTagPath {
-						continue // true and false have no place for tags
+					if len(path)+len(p.Name) > schemas.LongestTagPath {
+						continue
 					}
 					at := schemas.Tagged{Path: path + "object." + p.Name, Field: true, Tags: tagsAt(p.Value)}
 					if v == root {
@@ -105,6 +105,12 @@ func retag(s schemas.Schema, parts []schemas.Tagged) (string, error) {
 			continue
 		}
 		found[p.Part()] = list
+		if p.at.Kind == jsontext.Bool && len(list) > 0 { // which has no place for tags: what means the same has
+			*p.at = jsontext.Value{Kind: jsontext.Object, Bool: p.at.Bool}
+			if !p.at.Bool {
+				p.at.Set("not", &jsontext.Value{Kind: jsontext.Object})
+			}
+		}
 		if len(list) == 0 {
 			p.at.Unset(tagsKeyword)
 		} else {

@@ -2,6 +2,7 @@ package jsonschema_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,6 +24,7 @@ func TestTags(t *testing.T) {
 		{Path: "object.a", Field: true, Top: "a", Tags: []string{"PII"}},
 		{Path: "object.b", Field: true, Top: "b"},
 		{Path: "object.b.object"},
+		{Path: "object.b.object.c", Field: true},
 		{Path: "object.b.object.d", Field: true},
 		{Path: "object.e", Field: true, Top: "e"},
 		{Path: "object.e.array.object"},
@@ -42,7 +44,11 @@ func TestTags(t *testing.T) {
 		`"e":{"type":"array","items":{"properties":{"f":{}}}}},"allOf":[{"properties":{"g":{"confluent:tags":["T"]}}}],"$defs":{"D":{"type":"object"}}}`; got != want {
 		t.Error(got)
 	}
-	if _, err := jsonschema.Format.Retag(s, []schemas.Tagged{{Path: "object.b.object.c", Field: true}}); err == nil {
-		t.Error("true has no place for a tag")
+	got, err = jsonschema.Format.Retag(s, []schemas.Tagged{{Path: "object.b.object.c", Field: true, Tags: []string{"T"}}})
+	if err != nil || !strings.Contains(got, `{"c":{"confluent:tags":["T"]},"d"`) {
+		t.Errorf("true with a tag: %s, %v", got, err)
+	}
+	if _, err := jsonschema.Format.Retag(s, []schemas.Tagged{{Path: "object.none", Field: true}}); err == nil {
+		t.Error("a property that is not there was tagged")
 	}
 }

@@ -17,6 +17,9 @@ func (b Budget) Meter() *Meter {
 	return &Meter{left: b.steps(), most: b.steps()}
 }
 
+// Part is the budget of one of n equal parts.
+func (b Budget) Part(n int) Budget { return Budget{Steps: max(b.steps()/max(n, 1), 1)} }
+
 func (b Budget) steps() int {
 	if b.Steps <= 0 {
 		return defaultSteps

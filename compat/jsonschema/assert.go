@@ -1,6 +1,8 @@
 package jsonschema
 
 import (
+	"slices"
+
 	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
 )
 
@@ -34,7 +36,7 @@ func (x *search) assert(b *branch, l literal) bool {
 	}
 	if l.not {
 		if !x.couldBe(l.node) {
-			return true
+			return x.s.aim.allows(l.node, "type", nil, "")
 		}
 		b.seen = append(b.seen, l)
 		return x.deny(b, l.node)
@@ -62,48 +64,50 @@ func (x *search) demand(b *branch, n *jsonschema.Node) bool {
 			b.push(n.Dynamic.Target, false)
 		}
 	}
+	return x.demandOwn(b, n, nil) && x.demandParts(b, n)
+}
+
+// demandOwn takes in the keywords of n that speak of the kind at hand alone, but
+// for those excepted.
+func (x *search) demandOwn(b *branch, n *jsonschema.Node, except []string) bool {
+	counts := func(least, greatest string, low, high int) bool {
+		return (slices.Contains(except, least) || b.atLeastN(low)) && (slices.Contains(except, greatest) || b.atMostN(high))
+	}
 	switch x.kind {
 	case anyNumber:
-		if n.HasType && n.Types&jsonschema.KindNumber == 0 {
+		if n.HasType && n.Types&jsonschema.KindNumber == 0 && !slices.Contains(except, "type") {
 			b.steps = append(b.steps, one)
 		}
-		if n.MultipleOf != nil {
+		if n.MultipleOf != nil && !slices.Contains(except, "multipleOf") {
 			b.steps = append(b.steps, n.MultipleOf)
 		}
-		if n.Minimum != nil && !b.above(n.Minimum, false) || n.ExclusiveMinimum != nil && !b.above(n.ExclusiveMinimum, true) ||
-			n.Maximum != nil && !b.below(n.Maximum, false) || n.ExclusiveMaximum != nil && !b.below(n.ExclusiveMaximum, true) {
+		if !slices.Contains(except, "minimum") && (n.Minimum != nil && !b.above(n.Minimum, false) || n.ExclusiveMinimum != nil && !b.above(n.ExclusiveMinimum, true)) ||
+			!slices.Contains(except, "maximum") && (n.Maximum != nil && !b.below(n.Maximum, false) || n.ExclusiveMaximum != nil && !b.below(n.ExclusiveMaximum, true)) {
 			return false
 		}
 	case jsonschema.KindString:
-		if !b.atLeastN(n.MinLength) || !b.atMostN(n.MaxLength) {
+		if !counts("minLength", "maxLength", n.MinLength, n.MaxLength) {
 			return false
 		}
-		if n.Pattern != nil {
+		if n.Pattern != nil && !slices.Contains(except, "pattern") {
 			b.yes = append(b.yes, n.Pattern)
 		}
 		b.soft = append(b.soft, softOf(n)...)
 	case jsonschema.KindArray:
-		if !x.demandArray(b, n) {
-			return false
-		}
+		return counts("minItems", "maxItems", n.MinItems, n.MaxItems) && x.demandArray(b, n, except)
 	case jsonschema.KindObject:
-		if !x.demandObject(b, n) {
-			return false
-		}
+		return counts("minProperties", "maxProperties", n.MinProperties, n.MaxProperties) && x.demandObject(b, n, except)
 	default: // null and the booleans are judged one by one
 	}
-	return x.demandParts(b, n)
+	return true
 }
 
-func (x *search) demandArray(b *branch, n *jsonschema.Node) bool {
-	if !b.atLeastN(n.MinItems) || !b.atMostN(n.MaxItems) {
-		return false
-	}
-	if len(n.Prefix) > 0 || n.Items != nil {
+func (x *search) demandArray(b *branch, n *jsonschema.Node, except []string) bool {
+	if (len(n.Prefix) > 0 || n.Items != nil) && !slices.Contains(except, "items") {
 		b.rules = append(b.rules, rule{node: n})
 	}
-	b.unique = b.unique || n.UniqueItems
-	if n.Contains != nil {
+	b.unique = b.unique || n.UniqueItems && !slices.Contains(except, "uniqueItems")
+	if n.Contains != nil && !slices.Contains(except, "contains") {
 		if !x.hold(b, n.Contains, n.MinContains) || n.MaxContains < jsonschema.Unlimited && !x.limit(b, n.Contains, n.MaxContains) {
 			return false
 		}
@@ -132,23 +136,26 @@ func (x *search) limit(b *branch, node *jsonschema.Node, n int) bool {
 	return true
 }
 
-func (x *search) demandObject(b *branch, n *jsonschema.Node) bool {
-	if !b.atLeastN(n.MinProperties) || !b.atMostN(n.MaxProperties) {
-		return false
-	}
+func (x *search) demandObject(b *branch, n *jsonschema.Node, except []string) bool {
 	x.s.meter.Spend((len(n.Required) + len(n.DependentRequired)) / 8)
-	for _, name := range n.Required {
-		if !b.requires(name) {
-			return false
+	if !slices.Contains(except, "required") {
+		for _, name := range n.Required {
+			if !b.requires(name) {
+				return false
+			}
 		}
 	}
-	if len(n.Properties) > 0 || len(n.PatternProperties) > 0 || n.AdditionalProperties != nil {
+	if (len(n.Properties) > 0 || len(n.PatternProperties) > 0 || n.AdditionalProperties != nil) &&
+		!slices.ContainsFunc(except, func(k string) bool { return k == "additionalProperties" || k == "patternProperties" }) {
 		b.rules = append(b.rules, rule{node: n})
 	}
-	if n.PropertyNames != nil {
+	if n.PropertyNames != nil && !slices.Contains(except, "propertyNames") {
 		b.names = append(b.names, literal{n.PropertyNames, false})
 	}
 	for _, d := range n.DependentRequired {
+		if slices.Contains(except, "dependentRequired") {
+			break
+		}
 		b.forks = append(b.forks, fork{ways: []func(*branch) bool{
 			func(b *branch) bool { return b.forbids(d.Name) },
 			func(b *branch) bool {
@@ -238,142 +245,6 @@ func (x *search) conditional(n *jsonschema.Node, not bool) []func(*branch) bool 
 	return []func(*branch) bool{way(true, n.Then), way(false, n.Else)}
 }
 
-// deny takes in that n does not hold: one of its keywords fails.
-func (x *search) deny(b *branch, n *jsonschema.Node) bool {
-	f := fork{source: n}
-	way := func(w func(*branch) bool) { f.ways = append(f.ways, w) }
-	push := func(sub *jsonschema.Node, not bool) {
-		if sub == nil || !not && !x.couldBe(sub) {
-			return
-		}
-		way(func(b *branch) bool { b.push(sub, not); return true })
-	}
-	push(n.Ref, true)
-	if n.Ref == nil || n.Dialect.IsModern() {
-		x.denyConstants(n, way)
-		if n.Dynamic != nil {
-			if n.Dynamic.Fixed {
-				push(n.Dynamic.Target, true)
-			} else {
-				way(func(*branch) bool { return true }) // whatever it means may fail
-			}
-		}
-		switch x.kind {
-		case anyNumber:
-			x.denyNumber(n, way)
-		case jsonschema.KindString:
-			x.denyString(n, way)
-		case jsonschema.KindArray:
-			x.denyArray(n, way)
-		case jsonschema.KindObject:
-			x.denyObject(n, way)
-		default: // null and the booleans are judged one by one
-		}
-		for _, sub := range n.AllOf {
-			push(sub, true)
-		}
-		push(n.Not, false)
-		x.denyAlternatives(n, way)
-		if n.If != nil {
-			for i, w := range x.conditional(n, true) {
-				if []*jsonschema.Node{n.Then, n.Else}[i] != nil {
-					way(w)
-				}
-			}
-		}
-		x.denyUnevaluated(n, way)
-	}
-	switch len(f.ways) {
-	case 0:
-		return false
-	case 1:
-		return f.ways[0](b)
-	}
-	b.forks = append(b.forks, f)
-	return true
-}
-
-func (x *search) denyConstants(n *jsonschema.Node, way func(func(*branch) bool)) {
-	if n.HasEnum {
-		way(func(b *branch) bool { b.excluded = append(b.excluded, n.Enum...); return true })
-	}
-	if n.Const != nil {
-		way(func(b *branch) bool { b.excluded = append(b.excluded, n.Const); return true })
-	}
-}
-
-func (x *search) denyAlternatives(n *jsonschema.Node, way func(func(*branch) bool)) {
-	none := func(subs []*jsonschema.Node) {
-		if len(subs) == 0 {
-			return
-		}
-		way(func(b *branch) bool {
-			for _, sub := range subs {
-				b.push(sub, true)
-			}
-			return true
-		})
-	}
-	none(n.AnyOf)
-	none(n.OneOf)
-	for i, one := range n.OneOf {
-		for _, other := range n.OneOf[i+1:] {
-			if x.couldBe(one) && x.couldBe(other) && x.s.meter.Spend(1) {
-				way(func(b *branch) bool {
-					// Parts of a node come before it, so this cannot ask for itself.
-					x.s.meter.Spend(8)
-					if _, st := x.s.solve(x.s.goal([]literal{{one, false}, {other, false}})); st == empty {
-						return false
-					}
-					b.push(one, false)
-					b.push(other, false)
-					return true
-				})
-			}
-		}
-	}
-}
-
-func (x *search) denyNumber(n *jsonschema.Node, way func(func(*branch) bool)) {
-	if n.HasType && n.Types&jsonschema.KindNumber == 0 {
-		way(func(b *branch) bool { b.unsteps = append(b.unsteps, one); return true })
-	}
-	if n.Minimum != nil {
-		way(func(b *branch) bool { return b.below(n.Minimum, true) })
-	}
-	if n.ExclusiveMinimum != nil {
-		way(func(b *branch) bool { return b.below(n.ExclusiveMinimum, false) })
-	}
-	if n.Maximum != nil {
-		way(func(b *branch) bool { return b.above(n.Maximum, true) })
-	}
-	if n.ExclusiveMaximum != nil {
-		way(func(b *branch) bool { return b.above(n.ExclusiveMaximum, false) })
-	}
-	if n.MultipleOf != nil {
-		way(func(b *branch) bool { b.unsteps = append(b.unsteps, n.MultipleOf); return true })
-	}
-}
-
-func (x *search) denyCounts(low, high int, way func(func(*branch) bool)) {
-	if low > 0 {
-		way(func(b *branch) bool { return b.atMostN(low - 1) })
-	}
-	if high < jsonschema.Unlimited {
-		way(func(b *branch) bool { return b.atLeastN(high + 1) })
-	}
-}
-
-func (x *search) denyString(n *jsonschema.Node, way func(func(*branch) bool)) {
-	x.denyCounts(n.MinLength, n.MaxLength, way)
-	if n.Pattern != nil {
-		way(func(b *branch) bool { b.no = append(b.no, n.Pattern); return true })
-	}
-	for _, soft := range softOf(n) {
-		way(func(b *branch) bool { b.unsoft = append(b.unsoft, soft); return true })
-	}
-}
-
 // softOf lists what a node says of strings that readers are free to assert: a
 // known format in drafts 4 to 7, and content in draft-07. It proves nothing
 // about what was written, and refutes nothing about what is read.
@@ -391,70 +262,4 @@ func softOf(n *jsonschema.Node) (out []string) {
 		out = append(out, "content application/json")
 	}
 	return out
-}
-
-func (x *search) denyArray(n *jsonschema.Node, way func(func(*branch) bool)) {
-	x.denyCounts(n.MinItems, n.MaxItems, way)
-	for i, sub := range n.Prefix {
-		way(func(b *branch) bool {
-			b.some = append(b.some, some{at: i, from: i, extra: []literal{{sub, true}}})
-			return b.atLeastN(i + 1)
-		})
-	}
-	if n.Items != nil {
-		way(func(b *branch) bool {
-			b.some = append(b.some, some{at: -1, from: len(n.Prefix), extra: []literal{{n.Items, true}}})
-			return b.atLeastN(len(n.Prefix) + 1)
-		})
-	}
-	if n.UniqueItems {
-		way(func(b *branch) bool { b.repeated = true; return !b.unique && b.atLeastN(2) })
-	}
-	if n.Contains != nil {
-		if n.MinContains > 0 {
-			way(func(b *branch) bool { return x.limit(b, n.Contains, n.MinContains-1) })
-		}
-		if n.MaxContains < jsonschema.Unlimited {
-			way(func(b *branch) bool { return x.hold(b, n.Contains, n.MaxContains+1) })
-		}
-	}
-}
-
-func (x *search) denyObject(n *jsonschema.Node, way func(func(*branch) bool)) {
-	x.denyCounts(n.MinProperties, n.MaxProperties, way)
-	for _, name := range n.Required {
-		way(func(b *branch) bool { return b.forbids(name) })
-	}
-	for _, p := range n.Properties {
-		if f := x.s.facts(p.Node); f.value && f.yes {
-			continue
-		}
-		way(func(b *branch) bool { return b.requires(p.Name, literal{p.Node, true}) })
-	}
-	for _, p := range n.PatternProperties {
-		way(func(b *branch) bool {
-			b.some = append(b.some, some{at: -1, pattern: p.Pattern, extra: []literal{{p.Node, true}}})
-			return b.atLeastN(1)
-		})
-	}
-	if n.AdditionalProperties != nil {
-		way(func(b *branch) bool {
-			b.some = append(b.some, some{at: -1, beyond: []*jsonschema.Node{n}, extra: []literal{{n.AdditionalProperties, true}}})
-			return b.atLeastN(1)
-		})
-	}
-	if n.PropertyNames != nil {
-		way(func(b *branch) bool {
-			b.some = append(b.some, some{at: -1, unnamed: n.PropertyNames})
-			return b.atLeastN(1)
-		})
-	}
-	for _, d := range n.DependentRequired {
-		for _, name := range d.Needs {
-			way(func(b *branch) bool { return b.requires(d.Name) && b.forbids(name) })
-		}
-	}
-	for _, d := range n.DependentSchemas {
-		way(func(b *branch) bool { b.push(d.Node, true); return b.requires(d.Name) })
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cartorio-registry/cartorio/compat"
@@ -21,6 +22,7 @@ type direction struct {
 
 // proof is a verified payload that the writer makes and the reader refuses.
 type proof struct {
+	value      *jsontext.Value
 	text       string
 	violations []schemas.Violation
 }
@@ -32,34 +34,32 @@ const judgeSteps = 100_000
 const mostTries = 120
 
 // judge holds a value to both whole schemas; nil when it proves nothing.
-func (d direction) judge(meter *compat.Meter, text string) *proof {
+func (d direction) judge(meter *compat.Meter, v *jsontext.Value) *proof {
+	text := v.String()
 	meter.Spend(2 + len(text)/16)
 	p := schemas.Payload{Bytes: []byte(text)}
 	if !d.writer.Reads(d.writer, p, schemas.ReadOptions{Violations: 1, Steps: judgeSteps}).OK() {
 		return nil
 	}
-	got := d.reader.Reads(d.writer, p, schemas.ReadOptions{Steps: judgeSteps})
-	if got.OK() || got.Violations[0].Kind != schemas.Invalid {
+	got := d.reader.Refusals(text, judgeSteps)
+	if len(got) == 0 {
 		return nil
 	}
-	return &proof{text, got.Violations}
+	return &proof{v, text, got}
 }
 
-// shrink takes members and items away while the value still proves a break of
-// the same keyword.
-func (d direction) shrink(meter *compat.Meter, tries *int, v *jsontext.Value, first *proof) *proof {
+// shrink takes members and items away while the value still proves a break in
+// the same way, or of less.
+func (d direction) shrink(meter *compat.Meter, tries *int, first *proof, same func(*proof) bool) *proof {
 	best := first
-	same := func(p *proof) bool {
-		return p != nil && p.violations[0].Schema == first.violations[0].Schema
-	}
-	root := v
+	root := copied(first.value)
 	var walk func(v *jsontext.Value)
 	walk = func(v *jsontext.Value) {
 		for i := len(v.Members) - 1; i >= 0 && *tries > 0 && !meter.Spent(); i-- {
 			kept := v.Members
 			v.Members = slices.Delete(slices.Clone(kept), i, i+1)
 			*tries--
-			if p := d.judge(meter, root.String()); same(p) {
+			if p := d.judge(meter, root); p != nil && same(p) {
 				best = p
 				continue
 			}
@@ -70,7 +70,7 @@ func (d direction) shrink(meter *compat.Meter, tries *int, v *jsontext.Value, fi
 			kept := v.Items
 			v.Items = slices.Delete(slices.Clone(kept), i, i+1)
 			*tries--
-			if p := d.judge(meter, root.String()); same(p) {
+			if p := d.judge(meter, root); p != nil && same(p) {
 				best = p
 				continue
 			}
@@ -79,6 +79,9 @@ func (d direction) shrink(meter *compat.Meter, tries *int, v *jsontext.Value, fi
 		}
 	}
 	walk(root)
+	if best != first {
+		best.value = copied(root)
+	}
 	return best
 }
 
@@ -120,14 +123,13 @@ func (d direction) decide(budget compat.Budget, texts *texts) (compat.Outcome, [
 	shrinking := budget.Meter() // a meter of its own: what was found stays found
 	tries := mostTries
 	for _, v := range values {
-		p := d.judge(shrinking, v.String())
+		p := d.judge(shrinking, v)
 		if p == nil {
 			continue
 		}
-		if v.Kind == jsontext.Object || v.Kind == jsontext.Array {
-			p = d.shrink(shrinking, &tries, copied(v), p)
-		}
-		proofs = append(proofs, p)
+		proofs = append(proofs, d.shrink(shrinking, &tries, p, func(q *proof) bool {
+			return q.violations[0].Schema == p.violations[0].Schema
+		}))
 	}
 	if len(proofs) == 0 {
 		return compat.Undecided, nil
@@ -154,22 +156,38 @@ func inside(pointer, at string) bool {
 	return ok && (rest == "" || rest[0] == '/' || strings.HasSuffix(at, "#"))
 }
 
-// blame gives every proof to the changes that it is about: those that answer for
-// the keyword that refused; else those inside of it; else those around it. What
-// nothing explains is told of the whole.
-func (d *differ) blame(dir direction, proofs []*proof) {
-	blamed := false
+// blame gives the changes their witnesses: those of the proofs at hand that are
+// about them, then, where there is none or one that proves more than one change,
+// those of a search of their own. What nothing explains is told of the whole.
+func (d *differ) blame(dir direction, proofs []*proof, shared *texts, meter *compat.Meter) {
+	best := make([]*blamed, d.seen)
 	for _, p := range proofs {
-		for _, v := range p.violations {
-			for _, i := range d.explain(dir, string(v.Schema)) {
-				blamed = true
-				if d.changes[i].Witness[compat.Data][dir.index] == nil {
-					d.changes[i].set(dir.index, compat.Refuses, &compat.Witness{JSON: p.text, Bytes: []byte(p.text), Text: saying(v)})
-				}
+		d.assign(dir, p, best)
+	}
+	if len(proofs) > 0 && d.seen > 1 {
+		a := aroundOf(dir.reader.Root(), meter)
+		for i := range d.seen {
+			if f := &d.changes[i]; !allows(f.rule, dir.index, compat.Refuses) || len(f.answers[dir.side]) == 0 || best[i] != nil && best[i].others == 0 {
+				continue
+			}
+			if meter.Spent() {
+				break
+			}
+			tries := mostTries / 4
+			for _, p := range dir.prove(&d.changes[i], a, shared, meter) {
+				p = dir.shrink(meter, &tries, p, func(q *proof) bool { return d.isAbout(dir, q, i, len(d.explained(dir, p))) })
+				d.assign(dir, p, best)
 			}
 		}
 	}
-	if blamed || len(proofs) == 0 {
+	told := false
+	for i, b := range best {
+		if b != nil {
+			told = true
+			d.changes[i].set(dir.index, compat.Refuses, &compat.Witness{JSON: b.text, Bytes: []byte(b.text), Text: saying(b.why)})
+		}
+	}
+	if told || len(proofs) == 0 {
 		return
 	}
 	v := proofs[0].violations[0]
@@ -179,6 +197,31 @@ func (d *differ) blame(dir direction, proofs []*proof) {
 	}
 	f := d.whole(root)
 	f.set(dir.index, compat.Refuses, &compat.Witness{JSON: proofs[0].text, Bytes: []byte(proofs[0].text), Text: saying(v)})
+}
+
+// blamed is the best proof of a change so far: one that is about few others,
+// then a short one.
+type blamed struct {
+	text   string
+	why    schemas.Violation
+	others int
+}
+
+func (d *differ) assign(dir direction, p *proof, best []*blamed) {
+	about := d.explained(dir, p)
+	for i, why := range about {
+		b := &blamed{p.text, why, len(about) - 1}
+		if old := best[i]; old == nil || b.others < old.others || b.others == old.others && len(b.text) < len(old.text) {
+			best[i] = b
+		}
+	}
+}
+
+// isAbout tells whether a proof is about a change and no more than most in all.
+func (d *differ) isAbout(dir direction, p *proof, i, most int) bool {
+	about := d.explained(dir, p)
+	_, ok := about[i]
+	return ok && len(about) <= most
 }
 
 // leaveOpen marks the changes that may be why a direction is not decided.
@@ -216,28 +259,109 @@ func saying(v schemas.Violation) string {
 	return fmt.Sprintf("%s: %s", v.Payload, v.Text)
 }
 
-func (d *differ) explain(dir direction, pointer string) []int {
+// explained lists the changes that a proof is about, each with the violation
+// that says so: those that answer for a keyword that refused; else those inside
+// of it; else those around it.
+func (d *differ) explained(dir direction, p *proof) map[int]schemas.Violation {
+	out := map[int]schemas.Violation{}
+	note := func(i int, v schemas.Violation) {
+		if _, known := out[i]; !known {
+			out[i] = v
+		}
+	}
+	for _, v := range p.violations {
+		for _, i := range d.answersFor(dir, p, v) {
+			note(i, v)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, v := range p.violations {
+		for _, i := range d.near(dir, string(v.Schema)) {
+			note(i, v)
+		}
+	}
+	return out
+}
+
+// answersFor finds the changes that answer for the keyword of a violation, the
+// nearest around it.
+func (d *differ) answersFor(dir direction, p *proof, v schemas.Violation) []int {
 	var best []int
 	longest := -1
+	pointer := string(v.Schema)
 	for i := range d.seen {
 		f := &d.changes[i]
 		if !allows(f.rule, dir.index, compat.Refuses) {
 			continue
 		}
 		for _, at := range f.answers[dir.side] {
-			if !inside(pointer, at) || len(at) < longest {
+			if len(at.pointer) < longest || !inside(pointer, at.pointer) || !f.isAbout(dir, at, p, v) {
 				continue
 			}
-			if len(at) > longest {
+			if len(at.pointer) > longest {
 				best = nil
 			}
-			longest = len(at)
+			longest = len(at.pointer)
 			best = append(best, i)
 		}
 	}
-	if best != nil {
-		return slices.Compact(best)
+	return slices.Compact(best)
+}
+
+// isAbout tells whether a violation of one of the finding's keywords is about
+// the finding: about its member, where others fall under the keyword too, and
+// about a value that the other side takes in this very place.
+func (f *finding) isAbout(dir direction, at answer, p *proof, v schemas.Violation) bool {
+	if at.keyword == "" {
+		return true
 	}
+	if f.member != "" {
+		named := strings.Contains(v.Text, strconv.Quote(f.member)) || len(f.member) > 60
+		switch v.Rule {
+		case "required":
+			return named && p.at(v.Payload).Get(f.member) == nil
+		case "additionalProperties", "unevaluatedProperties", "dependentRequired":
+			return named
+		}
+		return slices.Contains(tokens(v.Payload), f.member)
+	}
+	nodes := [2]*jsonschema.Node{f.pair.old, f.pair.next}
+	if nodes[dir.side] != at.node || dir.writer.IsDynamic() || v.Rule != at.keyword {
+		return true
+	}
+	value := p.at(v.Payload)
+	if value == nil {
+		return true
+	}
+	ok, decided := nodes[1-dir.side].Holds(value.String(), judgeSteps)
+	return ok || !decided
+}
+
+// at finds the value in a payload that a violation is about; nil when there is
+// none.
+func (p *proof) at(pointer schemas.Pointer) *jsontext.Value {
+	v := p.value
+	for _, token := range tokens(pointer) {
+		switch {
+		case v == nil:
+			return nil
+		case v.Kind != jsontext.Array:
+			v = v.Get(token)
+		default:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(v.Items) {
+				return nil
+			}
+			v = v.Items[i]
+		}
+	}
+	return v
+}
+
+// near finds the changes inside of a place; else those around it.
+func (d *differ) near(dir direction, pointer string) (best []int) {
 	for _, fits := range []func(place string) bool{
 		func(place string) bool { return inside(place, pointer) },
 		func(place string) bool { return inside(pointer, place) },
@@ -273,4 +397,16 @@ func (f *finding) set(index int, o compat.Outcome, w *compat.Witness) {
 		pair[index] = w
 		f.Witness = map[compat.Layer][2]*compat.Witness{compat.Data: pair}
 	}
+}
+
+// tokens are the steps of a pointer, unescaped.
+func tokens(p schemas.Pointer) []string {
+	if p == "" {
+		return nil
+	}
+	list := strings.Split(string(p[1:]), "/")
+	for i := range list {
+		list[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(list[i])
+	}
+	return list
 }

@@ -35,6 +35,9 @@ type branch struct {
 	forbid []string
 	names  []literal
 
+	// prefer are negated objects that are rather to fail by nothing else.
+	prefer []*jsonschema.Node
+
 	unique, repeated bool
 	atLeast, atMost  []count
 }
@@ -93,7 +96,7 @@ func (b branch) clone() branch {
 	b.yes, b.no, b.soft, b.unsoft = slices.Clip(b.yes), slices.Clip(b.no), slices.Clip(b.soft), slices.Clip(b.unsoft)
 	b.rules, b.all, b.some = slices.Clip(b.rules), slices.Clip(b.all), slices.Clip(b.some)
 	b.need, b.forbid, b.names = slices.Clip(b.need), slices.Clip(b.forbid), slices.Clip(b.names)
-	b.atLeast, b.atMost = slices.Clip(b.atLeast), slices.Clip(b.atMost)
+	b.atLeast, b.atMost, b.prefer = slices.Clip(b.atLeast), slices.Clip(b.atMost), slices.Clip(b.prefer)
 	return b
 }
 

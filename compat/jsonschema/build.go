@@ -50,6 +50,7 @@ func (x *search) build(b *branch) state {
 		return empty
 	}
 	out := found
+	x.fulfil(b)
 	choices := make([][]*jsontext.Value, len(b.need))
 	// What is demanded beyond the rules is what fails, if anything does.
 	order := make([]int, 0, len(b.need))
@@ -69,7 +70,11 @@ func (x *search) build(b *branch) state {
 		if !ok && sure {
 			return empty
 		}
-		values, st := x.s.solve(x.s.goal(x.member(b, n.name, n.extra)))
+		demands := x.member(b, n.name, n.extra)
+		values, st := x.rather(b, n.name, demands)
+		if st != found {
+			values, st = x.s.solve(x.s.goal(demands))
+		}
 		if st == empty {
 			return empty
 		}
@@ -112,6 +117,39 @@ func (x *search) build(b *branch) state {
 		}
 	}
 	return out
+}
+
+// rather looks for values of a member that also fit what the negated objects say
+// of it, when there is something.
+func (x *search) rather(b *branch, name string, demands []literal) ([]*jsontext.Value, state) {
+	more := slices.Clip(demands)
+	for _, n := range b.prefer {
+		if p := n.Property(name); p != nil {
+			more = append(more, literal{p, false})
+		}
+	}
+	if len(more) == len(demands) {
+		return nil, open
+	}
+	return x.s.solve(x.s.goal(more))
+}
+
+// fulfil adds the members that the negated objects require, where the branch has
+// values for them.
+func (x *search) fulfil(b *branch) {
+	for _, n := range b.prefer {
+		for _, name := range n.Required {
+			if slices.Contains(b.forbid, name) || slices.ContainsFunc(b.need, func(m need) bool { return m.name == name }) || len(b.need) >= b.max {
+				continue
+			}
+			if ok, sure := x.mayName(b, name); !ok || !sure || !x.s.meter.Spend(1) {
+				continue
+			}
+			if _, st := x.s.solve(x.s.goal(x.member(b, name, nil))); st == found {
+				b.need = append(slices.Clip(b.need), need{name: name})
+			}
+		}
+	}
 }
 
 // pad adds members until there are enough.

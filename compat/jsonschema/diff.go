@@ -25,8 +25,27 @@ type differ struct {
 type finding struct {
 	compat.Change
 	rule *compat.Rule
-	// answers are schema pointers, as violations show them: old and new side.
-	answers [2][]string
+	pair pairing
+	// answers are what may refuse because of it: old and new side.
+	answers [2][]answer
+	// member, when not empty, is the one that the change is about; its keywords
+	// speak of others too.
+	member string
+}
+
+// answer is a keyword of a node, or the whole node where the keyword is empty,
+// with its schema pointer as violations show it.
+type answer struct {
+	node    *jsonschema.Node
+	keyword string
+	pointer string
+}
+
+func answerOf(n *jsonschema.Node, keyword string) answer {
+	if keyword == "" {
+		return answer{n, "", where(n)}
+	}
+	return answer{n, keyword, where(n, keyword)}
 }
 
 // mostChanges bounds the list: nobody reads more.
@@ -55,13 +74,13 @@ func (d *differ) report(rule *compat.Rule, p pairing, before, after, text string
 	if len(d.changes) >= mostChanges {
 		return &finding{}
 	}
-	f := finding{rule: rule, Change: compat.Change{
+	f := finding{rule: rule, pair: p, Change: compat.Change{
 		Rule: rule.ID, Old: p.old.Place(), New: p.next.Place(), Elsewhere: [2]bool{p.old.Document() != "", p.next.Document() != ""},
 		Path: p.path, Text: text, Before: clipped(before), After: clipped(after),
 	}}
 	for i, n := range []*jsonschema.Node{p.old, p.next} {
 		for _, k := range keywords {
-			f.answers[i] = append(f.answers[i], where(n, k))
+			f.answers[i] = append(f.answers[i], answerOf(n, k))
 			if v := n.Keyword(k); v != nil && len(keywords) == 1 {
 				at := n.Place()
 				at.Pointer = at.Pointer.Append(k)
@@ -237,7 +256,7 @@ func (d *differ) types(p pairing) bool {
 	f := d.report(rule, p, before, after, fmt.Sprintf("the type %s from %s to %s", verb, before, after), "type")
 	for i, n := range []*jsonschema.Node{p.old, p.next} {
 		if yes, ok := n.Always(); ok && !yes {
-			f.answers[i] = append(f.answers[i], where(n))
+			f.answers[i] = append(f.answers[i], answerOf(n, ""))
 		}
 	}
 	return a&b == 0

@@ -58,7 +58,7 @@ func (d *differ) parts(p pairing, keyword, what string, old, next []*jsonschema.
 	}
 	beside := func(f *finding) {
 		for i, n := range []*jsonschema.Node{p.old, p.next} {
-			f.answers[i] = append(f.answers[i], where(n, keyword))
+			f.answers[i] = append(f.answers[i], answerOf(n, keyword))
 		}
 	}
 	for _, n := range gone {

@@ -50,11 +50,11 @@ func (d *differ) arrays(p pairing) {
 func (d *differ) answering(f *finding, around, at pairing, keywords ...string) {
 	for i, n := range [][2]*jsonschema.Node{{around.old, at.old}, {around.next, at.next}} {
 		if n[0] != n[1] {
-			f.answers[i] = append(f.answers[i], where(n[1]))
+			f.answers[i] = append(f.answers[i], answerOf(n[1], ""))
 			continue
 		}
 		for _, k := range keywords {
-			f.answers[i] = append(f.answers[i], where(n[0], k))
+			f.answers[i] = append(f.answers[i], answerOf(n[0], k))
 		}
 	}
 }
@@ -102,7 +102,7 @@ func (d *differ) contained(p pairing) {
 		f := &d.changes[i]
 		if f.rule == &minContainsRaised || f.rule == &minContainsLowered {
 			for side, n := range []*jsonschema.Node{p.old, p.next} {
-				if at := where(n, "contains"); slices.Contains(f.answers[side], where(n, "minContains")) && !slices.Contains(f.answers[side], at) {
+				if at := answerOf(n, "contains"); slices.Contains(f.answers[side], answerOf(n, "minContains")) && !slices.Contains(f.answers[side], at) {
 					f.answers[side] = append(f.answers[side], at)
 				}
 			}
@@ -118,12 +118,12 @@ func (d *differ) objects(p pairing) {
 	d.meter.Spend((len(a.Properties) + len(b.Properties) + len(a.Required) + len(b.Required)) / 8)
 	for _, name := range a.Required {
 		if !b.Requires(name) {
-			d.report(&requiredRemoved, pairing{a, b, p.path + "." + name}, name, "", fmt.Sprintf("the member %s need not be there any more", name), "required")
+			d.report(&requiredRemoved, pairing{a, b, p.path + "." + name}, name, "", fmt.Sprintf("the member %s need not be there any more", name), "required").member = name
 		}
 	}
 	for _, name := range b.Required {
 		if !a.Requires(name) {
-			d.report(&requiredAdded, pairing{a, b, p.path + "." + name}, "", name, fmt.Sprintf("the member %s must be there now", name), "required")
+			d.report(&requiredAdded, pairing{a, b, p.path + "." + name}, "", name, fmt.Sprintf("the member %s must be there now", name), "required").member = name
 		}
 	}
 	beside := []string{"additionalProperties", "unevaluatedProperties", "patternProperties"}
@@ -135,12 +135,14 @@ func (d *differ) objects(p pairing) {
 			continue
 		}
 		f := d.report(&propertyRemoved, at, shown(q.Node.Value), "", fmt.Sprintf("the property %s was removed", q.Name))
+		f.member = q.Name
 		d.answering(f, p, at, beside...)
 	}
 	for _, q := range b.Properties {
 		if a.Property(q.Name) == nil {
 			at := pairing{a, q.Node, p.path + "." + q.Name}
 			f := d.report(&propertyAdded, at, "", shown(q.Node.Value), fmt.Sprintf("the property %s was added", q.Name))
+			f.member = q.Name
 			d.answering(f, p, at, beside...)
 		}
 	}
@@ -201,10 +203,10 @@ func (d *differ) dependencies(p pairing) {
 			lost, gained := difference(a[name], b[name])
 			at := pairing{p.old, p.next, p.path + "." + name}
 			if gained || a[name] == nil {
-				d.report(&dependencyAdded, at, list(a[name]), list(b[name]), fmt.Sprintf("with the member %s others are needed now: %s", name, list(b[name])), "dependentRequired")
+				d.report(&dependencyAdded, at, list(a[name]), list(b[name]), fmt.Sprintf("with the member %s others are needed now: %s", name, list(b[name])), "dependentRequired").member = name
 			}
 			if lost || b[name] == nil {
-				d.report(&dependencyRemoved, at, list(a[name]), list(b[name]), fmt.Sprintf("with the member %s fewer others are needed", name), "dependentRequired")
+				d.report(&dependencyRemoved, at, list(a[name]), list(b[name]), fmt.Sprintf("with the member %s fewer others are needed", name), "dependentRequired").member = name
 			}
 		}
 	}
@@ -224,10 +226,10 @@ func (d *differ) dependencies(p pairing) {
 		switch {
 		case a[name] == nil:
 			f := d.report(&dependentAdded, at, "", shown(b[name].Value), fmt.Sprintf("with the member %s a schema must hold now", name))
-			f.answers[1] = append(f.answers[1], where(b[name]))
+			f.answers[1] = append(f.answers[1], answerOf(b[name], ""))
 		case b[name] == nil:
 			f := d.report(&dependentRemoved, at, shown(a[name].Value), "", fmt.Sprintf("with the member %s a schema need not hold any more", name))
-			f.answers[0] = append(f.answers[0], where(a[name]))
+			f.answers[0] = append(f.answers[0], answerOf(a[name], ""))
 		default:
 			d.nodes(pairing{a[name], b[name], at.path})
 		}

@@ -49,6 +49,7 @@ type solver struct {
 	// dynamic: some node means different things on different ways through its
 	// schema, so that no node may be judged apart from its way.
 	dynamic bool
+	aim     *aim // nil: any value will do
 
 	nodes  map[*jsonschema.Node]*facts
 	texts  *texts

@@ -1,53 +1,17 @@
 package jsonschema_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
-	v5 "github.com/santhosh-tekuri/jsonschema/v5"
-
 	"github.com/cartorio-registry/cartorio/compat"
 	jsoncompat "github.com/cartorio-registry/cartorio/compat/jsonschema"
 	"github.com/cartorio-registry/cartorio/schemas"
 )
-
-// referee compiles a schema with the required library, which loads nothing.
-func referee(text string) (s *v5.Schema, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the referee panicked: %v", p)
-		}
-	}()
-	c := v5.NewCompiler()
-	c.Draft = v5.Draft7
-	c.LoadURL = func(address string) (io.ReadCloser, error) { return nil, fmt.Errorf("%s is not loaded", address) }
-	if err := c.AddResource("mem:///input.json", strings.NewReader(text)); err != nil {
-		return nil, err
-	}
-	return c.Compile("mem:///input.json")
-}
-
-func accepts(s *v5.Schema, payload string) (ok, judged bool) {
-	defer func() {
-		if p := recover(); p != nil {
-			ok, judged = false, false
-		}
-	}()
-	d := json.NewDecoder(bytes.NewReader([]byte(payload)))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return false, false
-	}
-	return s.Validate(v) == nil, true
-}
 
 // grower makes schemas and payloads that have something to do with each other:
 // few names, few numbers, few strings.
@@ -273,6 +237,7 @@ func TestSoundnessHunt(t *testing.T) {
 			t.Fatalf("CARTORIO_SEED: %v", err)
 		}
 	}
+	l := readLedger(t)
 	pairs, safe, open, breaks, payloads, refereed := 0, 0, 0, 0, 0, 0
 	end := time.Now().Add(duration)
 	for i := uint64(0); time.Now().Before(end) && !t.Failed(); i++ {
@@ -293,13 +258,12 @@ func TestSoundnessHunt(t *testing.T) {
 			t.Logf("seed %d, pair %d took %v: %s => %s", seed, i, took, oldText, nextText)
 		}
 		whole := effects[compat.Data]
-		oldReferee, oldErr := referee(oldText)
-		nextReferee, nextErr := referee(nextText)
+		oldJudges, nextJudges := judgesOf(oldText, nil), judgesOf(nextText, nil)
 		for _, d := range []struct {
 			outcome        compat.Outcome
 			writer, reader schemas.Schema
-			a, b           *v5.Schema
-		}{{whole.NewReadsOld, old, next, oldReferee, nextReferee}, {whole.OldReadsNew, next, old, nextReferee, oldReferee}} {
+			a, b           []judge
+		}{{whole.NewReadsOld, old, next, oldJudges, nextJudges}, {whole.OldReadsNew, next, old, nextJudges, oldJudges}} {
 			switch d.outcome.Answer {
 			case compat.Breaks:
 				breaks++
@@ -323,19 +287,20 @@ func TestSoundnessHunt(t *testing.T) {
 				if r := d.reader.Reads(d.writer, p, schemas.ReadOptions{}); !r.OK() {
 					t.Errorf("seed %d, pair %d: %s is called safe and breaks: %s\n%s => %s", seed, i, text, r.Violations[0].Text, d.writer.Canonical(), d.reader.Canonical())
 				}
-				if oldErr != nil || nextErr != nil {
-					continue
-				}
-				wrote, judged := accepts(d.a, text)
-				read, also := accepts(d.b, text)
-				if judged && also && wrote {
+				for k := range d.a {
+					wrote, judged := d.a[k].accept(text)
+					read, also := d.b[k].accept(text)
+					if !judged || !also || !wrote {
+						continue
+					}
 					refereed++
-					if !read {
-						t.Errorf("seed %d, pair %d: the referee refuses %s, which is called safe\n%s => %s", seed, i, text, d.writer.Canonical(), d.reader.Canonical())
+					if !read && !l.excuses(d.a[k].name, oldText, nextText) {
+						t.Errorf("seed %d, pair %d: %s refuses %s, which is called safe\n%s => %s", seed, i, d.a[k].name, text, d.writer.Canonical(), d.reader.Canonical())
 					}
 				}
 			}
 		}
 	}
-	t.Logf("%d pairs: %d directions safe, %d break, %d open; %d payloads, %d also judged by the referee", pairs, safe, breaks, open, payloads, refereed)
+	t.Logf("%d pairs: %d directions safe, %d break, %d open; %d payloads, %d judgments by the referees", pairs, safe, breaks, open, payloads, refereed)
+	l.told(t)
 }

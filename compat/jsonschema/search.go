@@ -33,6 +33,10 @@ const (
 const (
 	mostValues   = 24  // of a goal that asks what breaks: one for each way, up to this
 	mostBranches = 300 // looked at after the first value
+
+	// The same for one change: there are many to ask for.
+	mostAimed         = 8
+	mostAimedBranches = 60
 )
 
 func newSearch(s *solver, g *goal) *search {
@@ -40,6 +44,9 @@ func newSearch(s *solver, g *goal) *search {
 	for _, l := range g.literals {
 		if l.not {
 			x.most = mostValues
+			if s.aim != nil {
+				x.most, x.left = mostAimed, mostAimedBranches
+			}
 		}
 	}
 	return x

@@ -35,8 +35,9 @@ func truth(old, next schemas.Schema, budget compat.Budget) (map[compat.Layer]com
 		d.changes[i].Effects = compat.OnData(compat.Reads, compat.Reads)
 	}
 	// What is proved first: it may add the change that stands for the whole.
-	d.blame(backward, proofs)
-	d.blame(forward, back)
+	aims := budget.Part(4).Meter()
+	d.blame(backward, proofs, shared, aims)
+	d.blame(forward, back, shared, aims)
 	d.leaveOpen(backward, newReadsOld)
 	d.leaveOpen(forward, oldReadsNew)
 	var changes []compat.Change

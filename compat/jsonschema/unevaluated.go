@@ -166,41 +166,6 @@ func (x *search) unevaluated(b *branch, n *jsonschema.Node, then func(b *branch,
 	b.forks = append(b.forks, fork{ways: ways})
 }
 
-// denyUnevaluated adds the ways for n's unevaluated keyword to fail.
-func (x *search) denyUnevaluated(n *jsonschema.Node, way func(func(*branch) bool)) {
-	if !x.hasUnevaluated(n) {
-		return
-	}
-	rest := n.UnevaluatedProperties
-	if x.kind == jsonschema.KindArray {
-		rest = n.UnevaluatedItems
-	}
-	e := x.evaluatorsOf(n)
-	if !e.known {
-		// The failing member or item is one that n's own keywords do not name; more
-		// is not known. The parts may hold as they like.
-		e.maybe = nil
-	}
-	for _, w := range x.combinations(e, func(b *branch, by []*jsonschema.Node) bool {
-		s := some{at: -1, extra: []literal{{rest, true}}}
-		if e.known {
-			from, open := reach(by, n)
-			if x.kind == jsonschema.KindObject {
-				open, s.beyond = !evaluatesAll(by, n), by
-			} else {
-				s.from = from
-			}
-			if !open {
-				return false
-			}
-		}
-		b.some = append(b.some, s)
-		return b.atLeastN(s.from + 1)
-	}) {
-		way(w)
-	}
-}
-
 // evaluatesAll tells whether a node of the list speaks of every member.
 func evaluatesAll(by []*jsonschema.Node, n *jsonschema.Node) bool {
 	for _, m := range by {

@@ -202,38 +202,3 @@ func past(b []byte, i int) int {
 	}
 	return i
 }
-
-// says tells whether v says anything: null, "", false, [] and objects of nothing
-// but those do not. Metadata and rule sets are two levels deep; what is deeper
-// says something without being looked at.
-func (v value) says() bool { return v.saysWithin(2) }
-
-func (v value) saysWithin(levels int) bool {
-	switch v.raw[0] {
-	case 'n', 'f':
-		return false
-	case '"':
-		return len(v.raw) > 2
-	case '[':
-		return string(bytes.Map(dropSpace, v.raw)) != "[]"
-	case '{':
-		if levels == 0 {
-			return string(bytes.Map(dropSpace, v.raw)) != "{}"
-		}
-		says := false
-		v.walk(func(_ []byte, one value) bool {
-			says = one.saysWithin(levels - 1)
-			return !says
-		})
-		return says
-	}
-	return true
-}
-
-func dropSpace(r rune) rune {
-	switch r {
-	case ' ', '\t', '\r', '\n':
-		return -1
-	}
-	return r
-}

@@ -86,7 +86,7 @@ func putConfig(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	c, err := x.server.registry.SetConfig(x.ctx(), x.scope(), change)
+	c, err := x.server.registry.SetConfig(x.authored(), x.scope(), change)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func putConfig(x *exchange) error {
 func deleteConfig(x *exchange) error {
 	scope := x.scope()
 	before, ok := x.ownConfig(scope)
-	c, err := x.server.registry.ClearConfig(x.ctx(), scope)
+	c, err := x.server.registry.ClearConfig(x.authored(), scope)
 	if err != nil {
 		return err
 	}

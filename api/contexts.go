@@ -19,7 +19,7 @@ func deleteContext(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	if err := x.server.registry.DeleteContext(x.ctx(), ctx); err != nil {
+	if err := x.server.registry.DeleteContext(x.authored(), ctx); err != nil {
 		return err
 	}
 	x.Header()["Cache-Control"] = noCacheValue

@@ -95,9 +95,9 @@ var meanings = map[int]string{
 	40401: "subject not found", 40402: "version not found", 40403: "schema not found", 40404: "subject is soft-deleted already",
 	40405: "subject must be soft-deleted first", 40406: "version is soft-deleted already", 40407: "version must be soft-deleted first",
 	40408: "subject has no config of its own", 40409: "subject has no mode of its own",
-	42201: "invalid schema, type, reference or next version", 42202: "invalid version", 42203: "invalid compatibility level", 42204: "invalid mode",
+	42201: "invalid schema, type, reference, tag path or next version", 42202: "invalid version", 42203: "invalid compatibility level", 42204: "invalid mode",
 	42205: "operation not permitted", 42206: "a schema references it", 42208: "invalid subject or context", 42209: "schema over the size limit",
-	42210: "invalid rule set, or inline tags, which are not supported yet", 42211: "context is not empty",
+	42210: "invalid rule set", 42211: "context is not empty",
 }
 
 // everywhere are the codes that any route may answer.

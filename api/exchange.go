@@ -22,6 +22,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/cartorio-registry/cartorio/registry"
 	"github.com/cartorio-registry/cartorio/schemas"
 )
 
@@ -151,6 +152,12 @@ func (s *Server) adapt(route *Route) echo.HandlerFunc {
 }
 
 func (x *exchange) ctx() context.Context { return x.request.Context() }
+
+// authored is the context of writes: the journal keeps who asked for each, and
+// in which request. There are no users yet.
+func (x *exchange) authored() context.Context {
+	return registry.By(x.ctx(), registry.Author{Request: x.requestID})
+}
 
 // segment is a decoded segment of the path, by its name in the route.
 func (x *exchange) segment(name string) string {

@@ -93,58 +93,6 @@ func TestC80Lists(t *testing.T) {
 	c.want(c.do("GET", "/subjects/s-0000/versions?deletedAsNegative=true&offset=1", nil), 200, `[2,-3]`)
 }
 
-// Decision 41: what a later stage brings is refused by name; null and empty
-// pass.
-func TestLater(t *testing.T) {
-	t.Parallel()
-	c := newClient(t, api.Options{})
-	c.register("a", schema(`"string"`))
-	c.register("j", typed("JSON", `{}`))
-	c.register("p", typed("PROTOBUF", "syntax = \"proto3\";\nmessage M {\n}\n"))
-	for _, row := range []struct {
-		path string
-		code int
-		says string
-	}{
-		{"/schemas/ids/1?findTags=*", 42210, "findTags"},
-		{"/schemas/ids/1?find_tags=PII", 42210, ""},
-		{"/schemas/ids/1?findTags=", 0, ""},
-		{"/subjects/a/versions/1?findTags=*", 42210, ""},
-	} {
-		if a := c.do("GET", row.path, nil); a.code != row.code || !strings.Contains(a.body, row.says) {
-			t.Errorf("%s: want %d, got %s", row.path, row.code, a)
-		}
-	}
-	for _, row := range []struct {
-		member string
-		code   int
-	}{
-		{`"schemaTagsToAdd":[{}]`, 42210},
-		{`"schemaTagsToRemove":[{}]`, 42210},
-		{`"schemaTagsToAdd":[]`, 0},
-		{`"propagateSchemaTags":true`, 42210},
-		{`"propagateSchemaTags":false`, 0},
-		{`"id":7`, 42205},
-		{`"id":-1`, 0},
-		{`"id":null`, 0},
-		{`"id":0`, 42205},
-	} {
-		body := `{"schema":"\"int\"",` + row.member + `}`
-		if a := c.do("POST", "/subjects/later/versions", body); a.code != row.code {
-			t.Errorf("register with %s: want %d, got %s", row.member, row.code, a)
-		}
-		if strings.Contains(row.member, "id") {
-			c.do("DELETE", "/subjects/later", nil)
-			c.do("DELETE", "/subjects/later?permanent=true", nil)
-		}
-		if row.code == 42210 {
-			c.fails(c.do("POST", "/compatibility/subjects/later/versions?verbose=true", body), 42210)
-			c.fails(c.do("POST", "/subjects/a", body), 42210)
-		}
-	}
-	c.fails(c.do("POST", "/subjects/a/versions/1/tags", `{"newVersion":2}`), 42210, "tag")
-}
-
 // 4.7, 4.8: what the registry says of itself.
 func TestInformation(t *testing.T) {
 	t.Parallel()

@@ -76,26 +76,6 @@ func (m *members) integer(name string) *int32 {
 	return &i
 }
 
-// later refuses a member that this stage does not support, unless it says
-// nothing. opening is the first byte that its type has: { for an object, [ for
-// an array, " for a string, t for a boolean.
-func (m *members) later(name string, opening byte) {
-	v := m.get(name)
-	if v.null() {
-		return
-	}
-	first := v.raw[0]
-	if first == 'f' {
-		first = 't'
-	}
-	switch {
-	case first != opening:
-		m.fail(v.wrong(map[byte]string{'{': "an object", '[': "an array", '"': "a string", 't': "true or false"}[opening]))
-	case v.says():
-		m.fail(later(42210, "leave out the member "+name+": it is"))
-	}
-}
-
 // mostReferences bounds what one request makes us keep; how many a schema may
 // have is the domain's limit.
 const mostReferences = 20_000

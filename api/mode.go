@@ -43,7 +43,7 @@ func putMode(x *exchange) error {
 	given := members.get("mode")
 	if given.null() && !given.missing() {
 		// Clearing what is not set is no error here: the answer is the request.
-		_, err := x.server.registry.ClearMode(x.ctx(), x.scope(), false)
+		_, err := x.server.registry.ClearMode(x.authored(), x.scope(), false)
 		var told *registry.Error
 		if err != nil && (!errors.As(err, &told) || told.Code != registry.CodeSubjectUnknown && told.Code != registry.CodeNoMode) {
 			return err
@@ -60,7 +60,7 @@ func putMode(x *exchange) error {
 		}
 		return coded(42204, "%s: use READWRITE, READONLY, READONLY_OVERRIDE, IMPORT or FORWARD", what)
 	}
-	if err := x.server.registry.SetMode(x.ctx(), x.scope(), m, x.flag("force")); err != nil {
+	if err := x.server.registry.SetMode(x.authored(), x.scope(), m, x.flag("force")); err != nil {
 		return err
 	}
 	return x.answer(modeBody(m))
@@ -69,7 +69,7 @@ func putMode(x *exchange) error {
 // deleteMode answers DELETE /mode and DELETE /mode/{subject} with what the mode
 // was.
 func deleteMode(x *exchange) error {
-	m, err := x.server.registry.ClearMode(x.ctx(), x.scope(), x.flag("recursive"))
+	m, err := x.server.registry.ClearMode(x.authored(), x.scope(), x.flag("recursive"))
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,6 @@ Cartório speaks the REST contract of the Confluent Schema Registry (` + Imitate
 - **Paths**: percent-encode subjects (` + "`a%2Fb`" + ` is one subject); a trailing slash and repeated slashes mean nothing. HEAD and OPTIONS work everywhere.
 - **Query**: ` + "`true`" + ` in any letter case is true, everything else is false; unknown parameters are ignored; a number that is none answers 404.
 - **Contexts**: every path also exists under ` + "`/contexts/{context}/`" + `. A context has subjects, ids, levels and modes of its own; ` + "`:.context:subject`" + ` names a subject in it anywhere. Reads of a version, an id or a schema look for an unqualified subject in the default context first, then in the others.
-- **Not supported yet**, and refused by name rather than ignored: inline tags (` + "`schemaTagsToAdd`, `schemaTagsToRemove`, `propagateSchemaTags`, `findTags`, `/tags`" + `; 42210). ` + "`null`" + ` and empty values pass.
 - **Caching**: answers by id, by GUID and of schema texts carry an ` + "`ETag`" + `. Nothing may be stored by caches but the text of a GUID under ` + "`/api/v1`" + `, which may be kept for ever.
 - ` + "`X-Request-ID`" + ` is sent back, or made. ` + "`" + risksHeader + "`" + ` counts, on answers to comparisons, what may hurt data though the verdict lets it pass.
 

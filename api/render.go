@@ -83,22 +83,6 @@ func numbers[N ~int32](x *exchange, list []N) error {
 	return x.list(len(list), func(b []byte, i int) []byte { return strconv.AppendInt(b, int64(list[i]), 10) })
 }
 
-// later refuses what this stage does not support yet: it is never ignored.
-// Empty values pass.
-//
-// Source: decision 41 of the specifications.
-func later(code int, what string) error {
-	return coded(code, "%s not supported by this version of the registry", what)
-}
-
-// tagless refuses findTags, whose answers come with metadata.
-func (x *exchange) tagless() error {
-	if x.text("findTags", "find_tags") != "" {
-		return later(42210, "leave out the query parameter findTags: it is")
-	}
-	return nil
-}
-
 // shown gives v with its text in the form that format= asks for. Empty,
 // "default" and what means nothing for the schema's type is the text as it is.
 //

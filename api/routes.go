@@ -45,7 +45,7 @@ var (
 	limit         = Param{"limit", "integer", "how many to answer at most; 0, negative or too large is the default", nil}
 	format        = Param{"format", "string", "form of the returned text: resolved (Avro), ignore_extensions or serialized (Protobuf); others are the text as it is", nil}
 	referenceForm = Param{"referenceFormat", "string", "qualified: show the subjects of references with their context", []string{"reference_format"}}
-	findTags      = Param{"findTags", "string", "refused unless empty, until inline tags are supported", []string{"find_tags"}}
+	findTags      = Param{"findTags", "string", "also answer the parts of the text that carry this inline tag; repeatable, * is any", []string{"find_tags"}}
 	ofSubject     = Param{"subject", "string", "narrows the id to a subject or, as :.ctx:, to a context", nil}
 	normalize     = Param{"normalize", "boolean", "sort what has no order before comparing", nil}
 	permanent     = Param{"permanent", "boolean", "remove for good what was soft-deleted before", nil}
@@ -69,7 +69,7 @@ var routes = []Route{
 		Query: []Param{prefixed, deleted, {"latestOnly", "boolean", "only the highest listed version of each subject", nil}, {"ruleType", "string", "only versions that have a rule of this type", nil}, {"aliases", "boolean", "also answer the subjects that each one stands for", nil}, offset, limit, referenceForm},
 	},
 	{
-		Method: "GET", Path: "/schemas/ids/{id}", Doc: "Get a schema by its id.", Answer: schemaStringShape, Errors: []int{40403, 42201, 42210}, Handle: getByID,
+		Method: "GET", Path: "/schemas/ids/{id}", Doc: "Get a schema by its id.", Answer: schemaStringShape, Errors: []int{40403, 42201}, Handle: getByID,
 		Query: []Param{ofSubject, format, referenceForm, findTags, {"fetchMaxId", "boolean", "also answer maxId, the highest id given in the context", []string{"fetch_max_id"}}},
 	},
 	{Method: "GET", Path: "/schemas/ids/{id}/schema", Doc: "Get the text of a schema by its id.", Answer: textShape, Errors: []int{40403, 42201}, Handle: getTextByID, Query: []Param{ofSubject, format}},
@@ -94,11 +94,11 @@ var routes = []Route{
 		Method: "POST", Path: "/subjects/{subject}/versions", Doc: "Register a schema, or get the version that it is already.", Body: registrationShape, Answer: registeredShape, Errors: with(compared, 409), Handle: register,
 		Query: []Param{normalize, format, {"force", "boolean", "skip the compatibility check", nil}, referenceForm},
 	},
-	{Method: "GET", Path: "/subjects/{subject}/versions/{version}", Doc: "Get a version; latest and -1 are the highest live one.", Answer: schemaShape, Errors: with(seen, 42201, 42210), Handle: getVersion, Query: []Param{format, referenceForm, deleted, findTags}},
+	{Method: "GET", Path: "/subjects/{subject}/versions/{version}", Doc: "Get a version; latest and -1 are the highest live one.", Answer: schemaShape, Errors: with(seen, 42201), Handle: getVersion, Query: []Param{format, referenceForm, deleted, findTags}},
 	{Method: "GET", Path: "/subjects/{subject}/versions/{version}/schema", Doc: "Get the text of a version.", Answer: textShape, Errors: with(seen, 42201), Handle: getText, Query: []Param{format, deleted}},
 	{Method: "GET", Path: "/subjects/{subject}/versions/{version}/referencedby", Doc: "List the ids of the schemas that reference a version.", Answer: idsShape, Errors: seen, Handle: listReferrers, Query: []Param{deleted, offset, limit}},
 	{Method: "DELETE", Path: "/subjects/{subject}/versions/{version}", Doc: "Delete a version.", Answer: integerShape, Errors: with(seen, 40406, 40407, 42205, 42206, 42208), Handle: deleteVersion, Query: []Param{permanent}},
-	{Method: "POST", Path: "/subjects/{subject}/versions/{version}/tags", Doc: "Derive a version with other tags; refused until inline tags are supported.", Answer: registeredShape, Errors: []int{42210}, Handle: tagVersion},
+	{Method: "POST", Path: "/subjects/{subject}/versions/{version}/tags", Doc: "Register a version that is derived from one by changing inline tags, metadata or rules.", Body: taggingShape, Answer: registeredShape, Errors: with(with(compared, seen...), 409), Handle: tagVersion},
 
 	{Method: "POST", Path: "/compatibility/subjects/{subject}/versions/{version}", Doc: "Compare a schema with one version.", Body: registrationShape, Answer: verdictShape, Errors: with(compared, 40402, 42202), Handle: checkVersion, Query: []Param{normalize, verbose}},
 	{Method: "POST", Path: "/compatibility/subjects/{subject}/versions", Doc: "Compare a schema with what its registration would compare it with.", Body: registrationShape, Answer: verdictShape, Errors: compared, Handle: checkAll, Query: []Param{normalize, verbose}},

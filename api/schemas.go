@@ -49,14 +49,12 @@ func (x *exchange) byID() (registry.Stored, error) {
 // getByID answers GET /schemas/ids/{id}.
 func getByID(x *exchange) error {
 	return x.remembered(noCacheValue, func() ([]byte, error) {
-		if err := x.tagless(); err != nil {
-			return nil, err
-		}
-		v, err := x.shown(x.byID())
+		found, err := x.byID()
+		v, err := x.shown(found, err)
 		if err != nil {
 			return nil, err
 		}
-		return x.schemaString(v, true), nil
+		return x.withTags(x.schemaString(v, true), found)
 	})
 }
 

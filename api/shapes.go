@@ -27,7 +27,13 @@ var (
 	stringShape  = &Shape{Type: "string"}
 	integerShape = &Shape{Type: "integer"}
 	booleanShape = &Shape{Type: "boolean"}
-	anyArray     = &Shape{Type: "array", Items: &Shape{Type: "object"}, Doc: "refused unless null or empty, until inline tags are supported"}
+	tagsShape    = &Shape{Type: "array", Items: &Shape{Name: "SchemaTags", Type: "object", Members: []Member{
+		{"schemaEntity", &Shape{Name: "SchemaEntity", Type: "object", Members: []Member{
+			{"entityPath", stringShape, true, "names a part of the text: com.acme.User.id (Avro), object.id (JSON Schema), .acme.User.id (Protobuf)"},
+			{"entityType", &Shape{Type: "string", Enum: []string{"sr_record", "sr_field"}}, true, ""},
+		}}, true, ""},
+		{"tags", textsShape, true, ""},
+	}}}
 
 	typeShape  = &Shape{Name: "SchemaType", Type: "string", Enum: []string{"AVRO", "JSON", "PROTOBUF"}}
 	levelShape = &Shape{Name: "CompatibilityLevel", Type: "string", Enum: []string{"NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE"}}
@@ -86,11 +92,12 @@ var (
 		{"ts", integerShape, false, "registration, in milliseconds since 1970"},
 		{"deleted", booleanShape, false, ""},
 	}
-	idMember = []Member{{"id", integerShape, true, ""}}
+	idMember   = []Member{{"id", integerShape, true, ""}}
+	tagsMember = []Member{{"schemaTags", tagsShape, false, "with findTags: the parts that carry one of the tags asked for, with all their tags"}}
 
-	schemaShape       = &Shape{Name: "Schema", Type: "object", Members: join(placed, idMember, entry, []Member{{"aliases", &Shape{Type: "array", Items: stringShape}, false, "in lists, with aliases=true: the subjects that this one stands for"}})}
+	schemaShape       = &Shape{Name: "Schema", Type: "object", Members: join(placed, idMember, entry, tagsMember, []Member{{"aliases", &Shape{Type: "array", Items: stringShape}, false, "in lists, with aliases=true: the subjects that this one stands for"}})}
 	schemasShape      = &Shape{Name: "Schemas", Type: "array", Items: schemaShape}
-	schemaStringShape = &Shape{Name: "SchemaString", Type: "object", Members: join(placed, entry, []Member{{"maxId", integerShape, false, "the highest id given in the context; only with fetchMaxId=true"}})}
+	schemaStringShape = &Shape{Name: "SchemaString", Type: "object", Members: join(placed, entry, tagsMember, []Member{{"maxId", integerShape, false, "the highest id given in the context; only with fetchMaxId=true"}})}
 	schemaByGUIDShape = &Shape{Name: "SchemaByGuid", Type: "object", Members: entry}
 	registeredShape   = &Shape{Name: "RegisterSchemaResponse", Type: "object", Members: join(idMember, []Member{{"version", integerShape, true, ""}}, entry)}
 	placeShape        = &Shape{Name: "SubjectVersion", Type: "object", Members: placed}
@@ -104,9 +111,18 @@ var (
 		{"id", integerShape, false, "in the modes IMPORT and FORWARD only: the id that the schema has elsewhere"},
 		{"metadata", metadataShape, false, "absent: that of the latest version; {}: none"},
 		{"ruleSet", ruleSetShape, false, "absent: that of the latest version; {}: none"},
-		{"schemaTagsToAdd", anyArray, false, ""},
-		{"schemaTagsToRemove", anyArray, false, ""},
-		{"propagateSchemaTags", booleanShape, false, "true is refused until inline tags are supported"},
+		{"schemaTagsToAdd", tagsShape, false, "inline tags that the text gets before it is registered"},
+		{"schemaTagsToRemove", tagsShape, false, "inline tags that the text loses"},
+		{"propagateSchemaTags", booleanShape, false, "true: the text also gets the inline tags of the latest version"},
+	}}
+	taggingShape = &Shape{Name: "TagSchemaRequest", Type: "object", Members: []Member{
+		{"newVersion", integerShape, false, "must be the next number; absent takes it"},
+		{"tagsToAdd", tagsShape, false, ""},
+		{"tagsToRemove", tagsShape, false, ""},
+		{"metadata", metadataShape, false, "absent: that of the version"},
+		{"ruleSet", ruleSetShape, false, "absent: that of the version"},
+		{"rulesToMerge", ruleSetShape, false, "over the rules of the version before the new one"},
+		{"rulesToRemove", textsShape, false, "names of rules"},
 	}}
 	verdictShape = &Shape{Name: "CompatibilityCheckResponse", Type: "object", Members: []Member{{"is_compatible", booleanShape, true, ""}, {"messages", &Shape{Type: "array", Items: stringShape}, false, "with verbose=true always, possibly empty"}}}
 

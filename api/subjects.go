@@ -23,11 +23,10 @@ func listSubjects(x *exchange) error {
 
 // registration reads a RegisterSchemaRequest.
 //
-// Errors: those of reading a body; 42201 for an unknown type; 42210 for what
-// comes with metadata.
+// Errors: those of reading a body; 42201 for an unknown type.
 // Source: REST contract 3.6.
 func (x *exchange) registration() (registry.Registration, error) {
-	q := registry.Registration{Subject: x.subject(), Normalize: x.flag("normalize"), Actor: "anonymous", Request: x.requestID}
+	q := registry.Registration{Subject: x.subject(), Normalize: x.flag("normalize")}
 	body, err := x.read()
 	if err != nil {
 		return q, err
@@ -47,9 +46,9 @@ func (x *exchange) registration() (registry.Registration, error) {
 	}
 	q.Metadata = m.metadata("metadata")
 	q.RuleSet = m.rules("ruleSet")
-	m.later("schemaTagsToAdd", '[')
-	m.later("schemaTagsToRemove", '[')
-	m.later("propagateSchemaTags", 't')
+	q.AddTags, q.RemoveTags = m.tags("schemaTagsToAdd"), m.tags("schemaTagsToRemove")
+	propagate := m.boolean("propagateSchemaTags")
+	q.PropagateTags = propagate != nil && *propagate
 	if m.err != nil {
 		return q, m.err
 	}
@@ -76,7 +75,7 @@ func lookup(x *exchange) error {
 
 // deleteSubject answers DELETE /subjects/{subject}.
 func deleteSubject(x *exchange) error {
-	list, err := x.server.registry.DeleteSubject(x.ctx(), x.subject(), x.flag("permanent"))
+	list, err := x.server.registry.DeleteSubject(x.authored(), x.subject(), x.flag("permanent"))
 	if err != nil {
 		return err
 	}
@@ -125,7 +124,7 @@ func register(x *exchange) error {
 		return coded(42208, "the subject %s is refused by this registry's settings: name a topic or a type", strconv.Quote(name))
 	}
 	q.Force = x.flag("force")
-	v, err := x.shown(x.server.registry.Register(x.ctx(), q))
+	v, err := x.shown(x.server.registry.Register(x.authored(), q))
 	if err != nil {
 		return err
 	}
@@ -143,14 +142,16 @@ func (x *exchange) stored() (registry.Stored, error) {
 
 // getVersion answers GET /subjects/{subject}/versions/{version}.
 func getVersion(x *exchange) error {
-	if err := x.tagless(); err != nil {
-		return err
-	}
-	v, err := x.shown(x.stored())
+	found, err := x.stored()
+	v, err := x.shown(found, err)
 	if err != nil {
 		return err
 	}
-	return x.answer(x.schema(nil, v))
+	body, err := x.withTags(x.schema(nil, v), found)
+	if err != nil {
+		return err
+	}
+	return x.answer(body)
 }
 
 // getText answers GET /subjects/{subject}/versions/{version}/schema.
@@ -191,13 +192,9 @@ func deleteVersion(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	n, err := x.server.registry.DeleteVersion(x.ctx(), x.subject(), v, x.flag("permanent"))
+	n, err := x.server.registry.DeleteVersion(x.authored(), x.subject(), v, x.flag("permanent"))
 	if err != nil {
 		return err
 	}
 	return x.answer(strconv.AppendInt(nil, int64(n), 10))
 }
-
-// tagVersion answers POST /subjects/{subject}/versions/{version}/tags, which
-// comes with metadata.
-func tagVersion(*exchange) error { return later(42210, "tagging a version is") }

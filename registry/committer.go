@@ -165,18 +165,19 @@ func (r *Registry) write(ctx context.Context, decide func() (*decision, error)) 
 		if err != nil || d == nil {
 			return err
 		}
+		d.of(ctx)
 		if err := r.submit(ctx, &proposal{decision: d}); !errors.Is(err, errMoved) {
 			return err
 		}
 	}
 	// Others are always faster: decide where nobody can be.
 	inside := &decision{alone: true}
+	inside.of(ctx)
 	inside.build = func(b *batch) error {
 		d, err := decide()
 		if err != nil || d == nil {
 			return err
 		}
-		inside.actor, inside.request = d.actor, d.request
 		return d.build(b)
 	}
 	for {

@@ -315,6 +315,18 @@ func (r *Registry) lookup(ctx context.Context, q Registration, shows Deleted) (*
 	if err != nil {
 		return nil, err
 	}
+	if q.retags() {
+		r.mu.RLock()
+		var latest *Stored
+		if v := r.state.subject(q.Subject).latest(); v != nil {
+			found := r.state.stored(r.state.subject(q.Subject), v)
+			latest = &found
+		}
+		r.mu.RUnlock()
+		if f, err = r.retagged(ctx, q, latest, f, reading{mode: schemas.Stored, in: q.Subject.Context, normalize: q.Normalize}); err != nil {
+			return nil, err
+		}
+	}
 	if found, err := r.find(ctx, q.Subject, f, q.Metadata, q.RuleSet, shows, false); found != nil || err != nil {
 		return found, err
 	}

@@ -327,12 +327,12 @@ func TestEventsAreAnAuditTrail(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678_901_234, time.FixedZone("there", 3600))
 	r := openOn(t, node{j}, func(o *registry.Options) { o.Now = func() time.Time { return at } })
 	q := inSubject("s", "A x")
-	q.Actor, q.Request = "ana", "r-1"
-	stored, err := r.Register(t.Context(), q)
+	ana := registry.By(t.Context(), registry.Author{Actor: "ana", Request: "r-1"})
+	stored, err := r.Register(ana, q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	play(t, r, `
+	playIn(registry.By(t.Context(), registry.Author{Request: "r-2"}), t, r, `
 		config s level=FULL => {level=FULL}
 		config s level=NONE => {level=NONE}
 		clearConfig s => {level=NONE}
@@ -370,6 +370,11 @@ func TestEventsAreAnAuditTrail(t *testing.T) {
 	for i := range want {
 		if got[i] != want[i] {
 			t.Errorf("event %d\n got %s\nwant %s", i+1, got[i], want[i])
+		}
+	}
+	for _, e := range j.events[2:] {
+		if e.Request != "r-2" {
+			t.Errorf("event %d (%s) has request %q", e.Revision, e.Kind, e.Request)
 		}
 	}
 	if j.events[1].Request != "r-1" || stored.Time != j.events[1].Time {

@@ -21,8 +21,11 @@ type Registration struct {
 	Force     bool              // skips the comparison
 	Metadata  *schemas.Metadata // nil: that of the latest live version; empty: none
 	RuleSet   *schemas.RuleSet  // likewise
-	Actor     string
-	Request   string
+
+	// AddTags and RemoveTags change the inline tags of parts of the text;
+	// PropagateTags takes over those of the latest version.
+	AddTags, RemoveTags []schemas.Tagged
+	PropagateTags       bool
 }
 
 // tidy is q with its metadata and rules in the form in which they are compared
@@ -90,9 +93,14 @@ func (r *Registry) Register(ctx context.Context, q Registration) (Stored, error)
 		return Stored{}, err
 	}
 	defer done()
+	return r.registerNow(ctx, q)
+}
+
+// registerNow is Register for whoever has the subject's turn; q is tidy.
+func (r *Registry) registerNow(ctx context.Context, q Registration) (Stored, error) {
 	var told Stored
 	var stamp func() time.Time
-	err = r.write(ctx, func() (*decision, error) {
+	err := r.write(ctx, func() (*decision, error) {
 		stamp = nil
 		return r.register(ctx, q, &told, &stamp)
 	})
@@ -131,7 +139,6 @@ func (r *Registry) view(q Registration) *view {
 		decision: s.decide(key{about: settings}, key{versions, q.Subject}),
 		config:   s.configInForce(q.Subject), mode: s.modeInForce(q.Subject),
 	}
-	v.actor, v.request = q.Actor, q.Request
 	if u := s.subject(q.Subject); u != nil {
 		v.high = u.high
 		if latest := u.latest(); latest != nil {
@@ -197,7 +204,7 @@ func (r *Registry) settled(ctx context.Context, q Registration, v *view, thoroug
 			return nil, attempt{}, firstOf(try.err, err)
 		}
 	}
-	if v.merges() {
+	if v.merges() || q.retags() {
 		return nil, try, nil // what is asked for is known only when it is merged
 	}
 	var err error
@@ -251,6 +258,9 @@ func (r *Registry) register(ctx context.Context, q Registration, told *Stored, s
 	if err := v.permits(q); err != nil {
 		return nil, err
 	}
+	if v.imports() && q.retags() {
+		return nil, &Error{Code: CodeNotPermitted, Subject: q.Subject, Text: fmt.Sprintf("%s is in mode %s: an import brings its text as it is, so its tags cannot be changed", named(q.Subject), v.mode)}
+	}
 	if v.imports() {
 		return r.adopt(q, v, try, told, stamp)
 	}
@@ -266,8 +276,11 @@ func (r *Registry) register(ctx context.Context, q Registration, told *Stored, s
 		return nil, try.err
 	}
 	merged, metadata, rules := v.attached(q, next)
-	f := try.form
-	if q.Version == 0 && (merged != q.Metadata || rules != q.RuleSet || v.merges() || strings.TrimSpace(q.Source.Text) == "") {
+	f, err := r.retagged(ctx, q, v.latest, try.form, v.reading(q))
+	if err != nil {
+		return nil, err
+	}
+	if q.Version == 0 && (q.retags() || merged != q.Metadata || rules != q.RuleSet || v.merges() || strings.TrimSpace(q.Source.Text) == "") {
 		found, err := r.find(ctx, q.Subject, f, merged, rules, LiveOnly, false)
 		if err != nil {
 			return nil, err
@@ -282,6 +295,7 @@ func (r *Registry) register(ctx context.Context, q Registration, told *Stored, s
 		if err != nil {
 			return nil, err
 		}
+		report = r.reserve(report, f, v.config, metadata, v.latest)
 		if !report.Compatible {
 			return nil, &Error{
 				Code: CodeIncompatible, Subject: q.Subject, Report: &report,
@@ -441,8 +455,13 @@ func (r *Registry) Check(ctx context.Context, q Registration, v *schemas.Version
 		return compat.Report{}, try.err
 	}
 	_, metadata, _ := now.attached(q, now.high+1)
+	f, err := r.retagged(ctx, q, now.latest, try.form, now.reading(q))
+	if err != nil {
+		return compat.Report{}, err
+	}
 	if v == nil {
-		return r.compare(ctx, q.Subject, try.form.schema, now.config, metadata)
+		report, err := r.compare(ctx, q.Subject, f.schema, now.config, metadata)
+		return r.reserve(report, f, now.config, metadata, now.latest), err
 	}
 	old, err := answer(ctx, r, func(s *State) (Stored, error) {
 		u := s.subject(q.Subject)
@@ -459,8 +478,12 @@ func (r *Registry) Check(ctx context.Context, q Registration, v *schemas.Version
 		return compat.Report{}, err
 	}
 	var history []Stored
-	if err == nil && now.config.compares(metadata, old.Metadata) {
+	before := &old
+	if err != nil {
+		before = nil
+	} else if now.config.compares(metadata, old.Metadata) {
 		history = []Stored{old}
 	}
-	return r.compareWith(ctx, q.Subject, try.form.schema, now.config, history)
+	report, err := r.compareWith(ctx, q.Subject, f.schema, now.config, history)
+	return r.reserve(report, f, now.config, metadata, before), err
 }

@@ -59,13 +59,18 @@ var word = regexp.MustCompile(`"[^"]*"|\S+`)
 // play runs a script: one command a line, " => " and what it must answer.
 func play(t *testing.T, r *registry.Registry, script string) {
 	t.Helper()
+	playIn(t.Context(), t, r, script)
+}
+
+func playIn(ctx context.Context, t *testing.T, r *registry.Registry, script string) {
+	t.Helper()
 	for line := range strings.Lines(script) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		command, want, _ := strings.Cut(line, " => ")
-		if got := do(t.Context(), r, command); got != want {
+		if got := do(ctx, r, command); got != want {
 			t.Errorf("%s\n got %s\nwant %s", command, got, want)
 		}
 	}

@@ -33,8 +33,11 @@ func callOf(s step) (call func(*sr.Client) (any, error), why string) {
 		p = append(p, text)
 	}
 	switch p[0] {
-	case "nope", "healthz", "readyz", "exporters", "api":
+	case "nope", "healthz", "readyz", "metrics", "exporters", "api":
 		return nil, "not of this client: health, exporters, own answers"
+	}
+	if q.Has("findTags") || q.Has("asOf") {
+		return nil, "the client asks neither for inline tags nor for the past"
 	}
 	if p[0] == "contexts" && len(p) > 2 {
 		return nil, "the client names contexts in subjects, not in the path"
@@ -280,11 +283,27 @@ func subjectsCall(s step, p []string, q url.Values, at func(int) string) (func(*
 		}, ""
 	case "POST versions/tags one":
 		return func(c *sr.Client) (any, error) {
-			var b struct{ NewVersion schemas.Version }
+			type tags []struct {
+				SchemaEntity struct{ EntityPath, EntityType string }
+				Tags         []string
+			}
+			var b struct {
+				NewVersion              schemas.Version
+				TagsToAdd, TagsToRemove tags
+			}
 			if err := json.Unmarshal(s.Request.Body, &b); err != nil {
 				return nil, err
 			}
-			return c.ChangeTags(ctx, subject, v, sr.TagChange{Version: b.NewVersion})
+			list := func(in tags) (out []sr.Tags) {
+				for _, t := range in {
+					out = append(out, sr.Tags{Path: t.SchemaEntity.EntityPath, Field: t.SchemaEntity.EntityType == "sr_field", Tags: t.Tags})
+				}
+				return out
+			}
+			f, err := c.ChangeTags(ctx, subject, v, sr.TagChange{Version: b.NewVersion, Add: list(b.TagsToAdd), Remove: list(b.TagsToRemove)})
+			out := view(f, true)
+			delete(out, "subject")
+			return out, err
 		}, ""
 	}
 	return nil, "no method for it: " + verb

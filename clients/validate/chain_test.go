@@ -10,6 +10,7 @@ import (
 	"github.com/cartorio-registry/cartorio/api"
 	"github.com/cartorio-registry/cartorio/clients/sr"
 	"github.com/cartorio-registry/cartorio/clients/validate"
+	"github.com/cartorio-registry/cartorio/compat/checkers"
 	"github.com/cartorio-registry/cartorio/registry"
 	"github.com/cartorio-registry/cartorio/registry/sqlite"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -31,7 +32,7 @@ func newChain(t *testing.T) *chain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reg, err := registry.Open(ctx, journal, registry.Options{Formats: formats()})
+	reg, err := registry.Open(ctx, journal, registry.Options{Formats: formats(), Checkers: checkers.All()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,3 +201,21 @@ var (
 	_ validate.Lookup  = (*folder.Folder)(nil)
 	_ schemas.Messages = (*protobuf.Schema)(nil)
 )
+
+// TestChainReadsCompatible asks the real server for verdicts.
+func TestChainReadsCompatible(t *testing.T) {
+	t.Parallel()
+	c := newChain(t)
+	v1 := c.register("users-value", schemas.Avro, userV1)
+	c.register("users-value", schemas.Avro, `{"type":"record","name":"User","namespace":"acme","fields":[{"name":"id","type":"long"},{"name":"note","type":"string","default":""}]}`)
+	v3 := c.register("users-value", schemas.Avro, `{"type":"record","name":"User","namespace":"acme","fields":[{"name":"id","type":"string"}]}`)
+	e := &validate.Expect{Subject: validate.Fixed("users-value"), Reads: validate.ReadsCompatible(2), Reader: 2}
+	if err := c.v.Warm(ctx, e, ""); err != nil {
+		t.Fatal(err)
+	}
+	c.expect(&validate.Message{Headers: stamped(v1), Payload: []byte{2}}, e, validate.Accept, validate.NoReason)
+	o := c.expect(&validate.Message{Headers: stamped(v3), Payload: []byte{2, 'x'}}, e, validate.Reject, validate.VersionUnsupported)
+	if o.Err == nil || !strings.Contains(o.Err.Error(), "id") {
+		t.Errorf("it does not say what breaks: %v", o.Err)
+	}
+}

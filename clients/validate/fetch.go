@@ -228,12 +228,15 @@ func (v *Validator) parse(ctx context.Context, found schemas.Found) (schemas.Sch
 
 // reference looks up a version that a schema refers to.
 func (v *Validator) reference(ctx context.Context, n name) (schemas.Found, error) {
-	f, err := v.lookup.ByVersion(ctx, n.subject, schemas.Version(n.number))
-	if err == nil {
-		v.options.LastGood.put(n, f, v.options.Now())
-		return f, nil
+	r, kept := v.options.LastGood.get(n)
+	if kept && v.circuit.isOpen(v.options.Now()) {
+		return r.found, nil
 	}
-	if r, ok := v.options.LastGood.get(n); ok && reasonOf(err).Verdict() == Hold {
+	f, err := v.lookup.ByVersion(ctx, n.subject, schemas.Version(n.number))
+	switch {
+	case err == nil:
+		v.options.LastGood.put(n, f, v.options.Now())
+	case kept && reasonOf(err).Verdict() == Hold:
 		return r.found, nil
 	}
 	return f, err

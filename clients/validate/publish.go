@@ -93,11 +93,26 @@ func (s *stamper) run(ctx context.Context) *Error {
 		return f
 	}
 	s.m.Headers = append(s.m.Headers, stamps...)
+	s.carry(ctx)
 	if _, ok := s.m.header(framing.MessageID); !ok {
 		s.m.set(framing.MessageID, messageID)
 	}
 	s.m.MessageID, s.m.Payload = messageID, prefixed
 	return nil
+}
+
+// carry stamps the trace, unless the message is of one already.
+func (s *stamper) carry(ctx context.Context) {
+	if s.v.tracer == nil {
+		return
+	}
+	carried := s.v.tracer.Carry(ctx)
+	for _, h := range carried {
+		if _, there := s.m.header(h.Name); there {
+			return
+		}
+	}
+	s.m.Headers = append(s.m.Headers, carried...)
 }
 
 // pin resolves the subject and the schema that the pin names.

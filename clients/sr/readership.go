@@ -98,6 +98,9 @@ func (c *Client) CanRead(ctx context.Context, s schemas.Subject, reader, writer 
 			}
 			if breaks++; breaks == 1 {
 				why = cut(f.Message, 500)
+				if f.Path != "" {
+					why += " at " + cut(f.Path, 200)
+				}
 			}
 		}
 		if breaks > 1 {

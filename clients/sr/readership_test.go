@@ -62,7 +62,7 @@ func TestCanRead(t *testing.T) {
 		err          error
 	}{
 		{name: "compatible", status: 200, answer: `{"verdict":"compatible"}`, ok: true},
-		{name: "breaking", status: 200, answer: `{"verdict":"breaking","findings":[{"severity":"risk","message":"a risk"},{"severity":"breaking","message":"a field is gone"},{"severity":"breaking","message":"another"}]}`, why: "a field is gone; and 1 more"},
+		{name: "breaking", status: 200, answer: `{"verdict":"breaking","findings":[{"severity":"risk","message":"a risk"},{"severity":"breaking","message":"a field is gone","path":"User.id"},{"severity":"breaking","message":"another"}]}`, why: "a field is gone at User.id; and 1 more"},
 		{name: "not checked", status: 200, answer: `{"verdict":"not_checked","compared":[{"reason":"too complex"}]}`, why: "too complex"},
 		{name: "no verdict", status: 200, answer: `{}`, err: schemas.ErrUnintelligible},
 		{name: "unknown version", status: 404, answer: `{"error_code":40402,"message":"no"}`, err: schemas.ErrVersionUnknown},

@@ -118,7 +118,9 @@ func (p *peer) contexts(ctx context.Context) ([]schemas.Context, error) {
 // know the wildcard gives nothing for it, or everything.
 func (p *peer) subjects(ctx context.Context) (names []schemas.Subject, err error) {
 	for _, prefix := range []string{everywhere, ""} {
-		told, err := ask(ctx, p, func() ([]schemas.Subject, error) { return p.client.Subjects(ctx, prefix, sr.WithDeleted, sr.Page{}) })
+		told, err := pages(func(page sr.Page) ([]schemas.Subject, error) {
+			return ask(ctx, p, func() ([]schemas.Subject, error) { return p.client.Subjects(ctx, prefix, sr.WithDeleted, page) })
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -126,6 +128,25 @@ func (p *peer) subjects(ctx context.Context) (names []schemas.Subject, err error
 	}
 	slices.SortFunc(names, compareSubjects)
 	return slices.Compact(names), nil
+}
+
+// pages asks on while a list may have been cut: some cut at numbers of their own.
+func pages[T comparable](call func(sr.Page) ([]T, error)) (all []T, err error) {
+	const smallestCut = 500
+	for {
+		page, err := call(sr.Page{Offset: len(all)})
+		if err != nil {
+			return all, err
+		}
+		fresh := len(page) > 0 && !slices.Contains(all, page[len(page)-1])
+		if !fresh {
+			return all, nil
+		}
+		all = append(all, page...)
+		if len(page)%smallestCut != 0 {
+			return all, nil
+		}
+	}
 }
 
 func unite(names []schemas.Subject, listed []registry.Held) []schemas.Subject {
@@ -212,7 +233,9 @@ func (p *peer) versions(ctx context.Context, g *Gathered, names []schemas.Subjec
 // versions, and reads what is missing.
 func (p *peer) subject(ctx context.Context, name schemas.Subject, have []registry.Held) ([]registry.Held, []Loss, error) {
 	versions := func(d sr.Deleted) ([]schemas.Version, error) {
-		list, err := ask(ctx, p, func() ([]schemas.Version, error) { return p.client.Versions(ctx, name, d, sr.Page{}) })
+		list, err := pages(func(page sr.Page) ([]schemas.Version, error) {
+			return ask(ctx, p, func() ([]schemas.Version, error) { return p.client.Versions(ctx, name, d, page) })
+		})
 		if absent(err) {
 			return nil, nil
 		}

@@ -36,6 +36,7 @@ const (
 	echo         = "github.com/labstack/echo/v4"
 	sqliteDriver = "modernc.org/sqlite"
 	amqp         = "github.com/rabbitmq/amqp091-go"
+	franz        = "github.com/twmb/franz-go"
 	cobra        = "github.com/spf13/cobra"
 	pflag        = "github.com/spf13/pflag"
 	yaml         = "gopkg.in/yaml.v3"
@@ -68,6 +69,7 @@ var house = map[string]room{
 	"clients/retry":                 {never: pure},
 	"clients/deliver":               {ours: []string{"clients/validate", "clients/retry"}, never: pure},
 	"clients/rabbitmq":              {ours: []string{"schemas", "clients/validate", "clients/deliver", "clients/retry"}, outside: []string{amqp}, never: []string{"net/http", "database/sql", "os/exec"}},
+	"clients/kafka":                 {ours: []string{"clients/validate", "clients/deliver", "clients/retry"}, outside: []string{franz}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"cmd/cartorio/internal/gitfs":   {never: []string{"net/http", "database/sql"}},
 	"cmd/cartorio/internal/archive": {never: append([]string{"path/filepath"}, pure...)},
 	"cmd/cartorio/internal/config":  {ours: []string{"compat", "schemas", "schemas/folder"}, outside: []string{yaml}, never: pure},

@@ -14,7 +14,7 @@ type aim struct {
 	toward   map[*jsonschema.Node]bool // nodes from which a target is reached, the targets too
 	whole    map[*jsonschema.Node]bool // targets that may fail in any way
 	keywords map[*jsonschema.Node][]string
-	member   string // when not empty: the one that the keywords are to speak of
+	members  []string // when there are any: those that the keywords are to speak of
 }
 
 // allows tells whether a way of n's to fail leads where the search aims.
@@ -22,7 +22,7 @@ func (a *aim) allows(n *jsonschema.Node, keyword string, part *jsonschema.Node, 
 	switch {
 	case a == nil || !a.toward[n] || a.whole[n], part != nil && a.toward[part]:
 		return true
-	case a.member != "" && member != "" && a.member != member:
+	case len(a.members) > 0 && member != "" && !slices.Contains(a.members, member):
 		return false
 	}
 	return slices.Contains(a.keywords[n], keyword)
@@ -75,7 +75,7 @@ func aroundOf(root *jsonschema.Node, meter *compat.Meter) around {
 
 // aim takes a finding's answers on the reader's side as the target.
 func (a around) aim(f *finding, side int, meter *compat.Meter) *aim {
-	out := &aim{toward: map[*jsonschema.Node]bool{}, whole: map[*jsonschema.Node]bool{}, keywords: map[*jsonschema.Node][]string{}, member: f.member}
+	out := &aim{toward: map[*jsonschema.Node]bool{}, whole: map[*jsonschema.Node]bool{}, keywords: map[*jsonschema.Node][]string{}, members: f.members}
 	var queue []*jsonschema.Node
 	for _, at := range f.answers[side] {
 		n := behind(at.node)

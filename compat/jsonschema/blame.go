@@ -317,15 +317,17 @@ func (f *finding) isAbout(dir direction, at answer, p *proof, v schemas.Violatio
 	if at.keyword == "" {
 		return true
 	}
-	if f.member != "" {
-		named := strings.Contains(v.Text, strconv.Quote(f.member)) || len(f.member) > 60
-		switch v.Rule {
-		case "required":
-			return named && p.at(v.Payload).Get(f.member) == nil
-		case "additionalProperties", "unevaluatedProperties", "dependentRequired":
-			return named
-		}
-		return slices.Contains(tokens(v.Payload), f.member)
+	if len(f.members) > 0 {
+		return slices.ContainsFunc(f.members, func(name string) bool {
+			named := strings.Contains(v.Text, strconv.Quote(name)) || len(name) > 60
+			switch v.Rule {
+			case "required":
+				return named && p.at(v.Payload).Get(name) == nil
+			case "additionalProperties", "unevaluatedProperties", "dependentRequired":
+				return named
+			}
+			return slices.Contains(tokens(v.Payload), name)
+		})
 	}
 	nodes := [2]*jsonschema.Node{f.pair.old, f.pair.next}
 	if nodes[dir.side] != at.node || dir.writer.IsDynamic() || v.Rule != at.keyword {

@@ -28,9 +28,11 @@ type finding struct {
 	pair pairing
 	// answers are what may refuse because of it: old and new side.
 	answers [2][]answer
-	// member, when not empty, is the one that the change is about; its keywords
-	// speak of others too.
-	member string
+	// members, when there are any, are those that the change is about; its
+	// keywords speak of others too.
+	members []string
+	// misleads tells that values stay and may stand for something else.
+	misleads bool
 }
 
 // answer is a keyword of a node, or the whole node where the keyword is empty,
@@ -81,7 +83,7 @@ func (d *differ) report(rule *compat.Rule, p pairing, before, after, text string
 	for i, n := range []*jsonschema.Node{p.old, p.next} {
 		for _, k := range keywords {
 			f.answers[i] = append(f.answers[i], answerOf(n, k))
-			if v := n.Keyword(k); v != nil && len(keywords) == 1 {
+			if len(keywords) == 1 && n.Value.Get(k) != nil {
 				at := n.Place()
 				at.Pointer = at.Pointer.Append(k)
 				if i == 0 {
@@ -116,6 +118,12 @@ func shown(v *jsontext.Value) string {
 
 // nodes compares one place.
 func (d *differ) nodes(p pairing) {
+	if p.old == p.next {
+		return
+	}
+	if p.old != behind(p.old) || p.next != behind(p.next) {
+		d.remarks(p, true) // beside a reference, where they are the place's own
+	}
 	p.old, p.next = behind(p.old), behind(p.next)
 	key := [2]*jsonschema.Node{p.old, p.next}
 	if d.met[key] || p.old == p.next || !d.meter.Spend(1) || d.depth >= deepestGoals {
@@ -134,7 +142,7 @@ func (d *differ) nodes(p pairing) {
 		d.report(&dialectChanged, p, p.old.Dialect.URI(), p.next.Dialect.URI(),
 			fmt.Sprintf("the dialect changed from %s to %s", p.old.Dialect.URI(), p.next.Dialect.URI()))
 	}
-	d.annotations(p)
+	d.remarks(p, false)
 	if shape(p.old) != shape(p.next) {
 		before, after := shape(p.old), shape(p.next)
 		d.report(&combinationChanged, p, before, after, fmt.Sprintf("the schema is put together in another way: %s, formerly %s", after, before))
@@ -178,29 +186,6 @@ func shape(n *jsonschema.Node) string {
 		return "plain"
 	}
 	return strings.Join(words, " and ")
-}
-
-func (d *differ) annotations(p pairing) {
-	for _, k := range []string{"title", "description", "$comment", "examples", "deprecated", "readOnly", "writeOnly"} {
-		d.silent(&annotationChanged, p, k)
-	}
-	d.silent(&defaultChanged, p, "default")
-	d.silent(&identityChanged, p, "$id")
-	d.silent(&identityChanged, p, "id")
-}
-
-func (d *differ) silent(rule *compat.Rule, p pairing, keyword string) {
-	a, b := p.old.Keyword(keyword), p.next.Keyword(keyword)
-	if a == nil && b == nil || a != nil && b != nil && string(a.Append(nil, true)) == string(b.Append(nil, true)) {
-		return
-	}
-	verb := "changed"
-	if a == nil {
-		verb = "was added"
-	} else if b == nil {
-		verb = "was removed"
-	}
-	d.report(rule, p, shown(a), shown(b), keyword+" "+verb, keyword)
 }
 
 const everyKind = jsonschema.KindNull | jsonschema.KindBoolean | jsonschema.KindInteger | jsonschema.KindNumber | jsonschema.KindString | jsonschema.KindArray | jsonschema.KindObject

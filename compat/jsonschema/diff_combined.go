@@ -44,7 +44,7 @@ func (d *differ) same(a, b *jsonschema.Node) bool {
 	inner := &differ{meter: d.meter, met: map[[2]*jsonschema.Node]bool{}, depth: d.depth}
 	inner.nodes(pairing{a, b, "$"})
 	for _, f := range inner.changes {
-		if len(f.rule.May) > 1 {
+		if allows(f.rule, 0, compat.Refuses) || allows(f.rule, 1, compat.Refuses) || f.misleads {
 			return false
 		}
 	}

@@ -116,14 +116,19 @@ func (d *differ) objects(p pairing) {
 	}
 	a, b := p.old, p.next
 	d.meter.Spend((len(a.Properties) + len(b.Properties) + len(a.Required) + len(b.Required)) / 8)
+	renamed := d.renames(a, b)
+	back := make(map[string]string, len(renamed))
+	for was, is := range renamed {
+		back[is] = was
+	}
 	for _, name := range a.Required {
-		if !b.Requires(name) {
-			d.report(&requiredRemoved, pairing{a, b, p.path + "." + name}, name, "", fmt.Sprintf("the member %s need not be there any more", name), "required").member = name
+		if !b.Requires(name) && renamed[name] == "" {
+			d.report(&requiredRemoved, pairing{a, b, p.path + "." + name}, name, "", fmt.Sprintf("the member %s need not be there any more", name), "required").members = []string{name}
 		}
 	}
 	for _, name := range b.Required {
-		if !a.Requires(name) {
-			d.report(&requiredAdded, pairing{a, b, p.path + "." + name}, "", name, fmt.Sprintf("the member %s must be there now", name), "required").member = name
+		if !a.Requires(name) && back[name] == "" {
+			d.report(&requiredAdded, pairing{a, b, p.path + "." + name}, "", name, fmt.Sprintf("the member %s must be there now", name), "required").members = []string{name}
 		}
 	}
 	beside := []string{"additionalProperties", "unevaluatedProperties", "patternProperties"}
@@ -134,15 +139,19 @@ func (d *differ) objects(p pairing) {
 			d.nodes(at)
 			continue
 		}
+		if is := renamed[q.Name]; is != "" {
+			d.renamed(p, q.Name, is)
+			continue
+		}
 		f := d.report(&propertyRemoved, at, shown(q.Node.Value), "", fmt.Sprintf("the property %s was removed", q.Name))
-		f.member = q.Name
+		f.members = []string{q.Name}
 		d.answering(f, p, at, beside...)
 	}
 	for _, q := range b.Properties {
-		if a.Property(q.Name) == nil {
+		if a.Property(q.Name) == nil && back[q.Name] == "" {
 			at := pairing{a, q.Node, p.path + "." + q.Name}
 			f := d.report(&propertyAdded, at, "", shown(q.Node.Value), fmt.Sprintf("the property %s was added", q.Name))
-			f.member = q.Name
+			f.members = []string{q.Name}
 			d.answering(f, p, at, beside...)
 		}
 	}
@@ -203,10 +212,10 @@ func (d *differ) dependencies(p pairing) {
 			lost, gained := difference(a[name], b[name])
 			at := pairing{p.old, p.next, p.path + "." + name}
 			if gained || a[name] == nil {
-				d.report(&dependencyAdded, at, list(a[name]), list(b[name]), fmt.Sprintf("with the member %s others are needed now: %s", name, list(b[name])), "dependentRequired").member = name
+				d.report(&dependencyAdded, at, list(a[name]), list(b[name]), fmt.Sprintf("with the member %s others are needed now: %s", name, list(b[name])), "dependentRequired").members = []string{name}
 			}
 			if lost || b[name] == nil {
-				d.report(&dependencyRemoved, at, list(a[name]), list(b[name]), fmt.Sprintf("with the member %s fewer others are needed", name), "dependentRequired").member = name
+				d.report(&dependencyRemoved, at, list(a[name]), list(b[name]), fmt.Sprintf("with the member %s fewer others are needed", name), "dependentRequired").members = []string{name}
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
+	"github.com/cartorio-registry/cartorio/schemas/jsontext"
 )
 
 // scalars compares the keywords of numbers and strings, where both sides allow
@@ -28,9 +29,14 @@ func (d *differ) scalars(p pairing) {
 		return n.Pattern.String()
 	}
 	d.words(p, "pattern", text(p.old), text(p.next), p.old.Pattern != nil, p.next.Pattern != nil, &patternAdded, &patternRemoved, &patternChanged)
+	before := len(d.changes)
 	d.words(p, "format", p.old.Format, p.next.Format, p.old.Format != "", p.next.Format != "", &formatAdded, &formatRemoved, &formatChanged)
+	for i := before; i < len(d.changes); i++ {
+		d.changes[i].misleads = true
+		d.changes[i].Text += "; readers that assert formats refuse other strings" + needsHuman
+	}
 	for _, k := range []string{"contentEncoding", "contentMediaType", "contentSchema"} {
-		d.silent(&contentChanged, p, k)
+		d.remark(&contentChanged, p, false, k, func(*jsontext.Value, *jsontext.Value) bool { return true })
 	}
 }
 

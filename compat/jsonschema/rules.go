@@ -3,6 +3,7 @@ package jsonschema
 import (
 	"embed"
 	"io/fs"
+	"slices"
 
 	"github.com/cartorio-registry/cartorio/compat"
 )
@@ -34,8 +35,12 @@ var (
 	// may: whether a change refuses anything depends on what stands around it,
 	// and so it may be open.
 	may = []compat.Outcome{compat.Refuses, compat.Reads, compat.Undecided}
-	// soft changes are about keywords that readers are free to assert.
-	soft = []compat.Outcome{compat.Reads, compat.Undecided}
+	// soft changes are about keywords that readers are free to assert: a person
+	// has to look, whatever is proved of the others.
+	soft = []compat.Outcome{compat.Misleads, compat.Undecided}
+	// told changes are about what people and tools read: some may stand for
+	// another meaning.
+	told = []compat.Outcome{compat.Reads, compat.Misleads}
 )
 
 // tightening makes the rules of a tightening and of its reverse.
@@ -129,6 +134,8 @@ var (
 			"REQUIRED_PROPERTY_WITH_DEFAULT_ADDED" + toOpen, "REQUIRED_PROPERTY_WITH_DEFAULT_ADDED" + toUnopen, "PROPERTY_WITH_EMPTY_SCHEMA_ADDED" + toOpen, "PROPERTY_ADDED" + covered, "PROPERTY_ADDED" + notCovered,
 		},
 		[]string{"PROPERTY_REMOVED" + fromOpen, "PROPERTY_REMOVED" + fromClosed, "PROPERTY_WITH_FALSE_REMOVED" + fromClosed, "PROPERTY_REMOVED" + covered, "PROPERTY_REMOVED" + notCovered}, "properties")
+	// renamed stands for both halves, so it answers for what the peer says of each.
+	propertyRenamed                = self("json.property-renamed", append(told[1:len(told):len(told)], may...), slices.Concat(propertyAdded.Peers, propertyRemoved.Peers, requiredAdded.Peers, requiredRemoved.Peers), "properties")
 	requiredAdded, requiredRemoved = tightening("json.member-required", "json.member-not-required",
 		[]string{"REQUIRED_ATTRIBUTE_ADDED", "REQUIRED_ATTRIBUTE_WITH_DEFAULT_ADDED", "REQUIRED_PROPERTY_ADDED" + toOpen, "REQUIRED_PROPERTY_ADDED" + toUnopen, "REQUIRED_PROPERTY_WITH_DEFAULT_ADDED" + toOpen, "REQUIRED_PROPERTY_WITH_DEFAULT_ADDED" + toUnopen},
 		[]string{"REQUIRED_ATTRIBUTE_REMOVED", "PROPERTY_REMOVED" + fromClosed}, "required")
@@ -166,9 +173,10 @@ var (
 // The rules of what says nothing about data by itself.
 var (
 	dialectChanged    = self("json.dialect-changed", may, nil, "$schema")
-	annotationChanged = self("json.annotation-changed", safe, []string{"TITLE_CHANGED", "DESCRIPTION_CHANGED"}, "title", "description", "$comment", "examples", "deprecated", "readOnly", "writeOnly")
-	defaultChanged    = self("json.default-changed", safe, []string{"DEFAULT_CHANGED"}, "default")
+	annotationChanged = self("json.annotation-changed", told, []string{"TITLE_CHANGED", "DESCRIPTION_CHANGED"}, "title", "description", "$comment", "examples", "deprecated", "readOnly", "writeOnly")
+	defaultChanged    = self("json.default-changed", told, []string{"DEFAULT_CHANGED"}, "default")
 	identityChanged   = self("json.identity-changed", safe, []string{"ID_CHANGED"}, "$id", "id")
+	attributeChanged  = self("json.attribute-changed", told, nil, "attribute")
 )
 
 // rules lists every rule, in the order of the catalogue.
@@ -180,9 +188,9 @@ var rules = compat.WithExamples(examples(),
 	minItemsRaised, minItemsLowered, maxItemsLowered, maxItemsRaised, uniqueAdded, uniqueRemoved, containsAdded, containsRemoved, containsChanged,
 	minContainsRaised, minContainsLowered, maxContainsLowered, maxContainsRaised, itemAdded, itemRemoved, itemsRestricted, itemsFreed,
 	unevaluatedItemsRestricted, unevaluatedItemsFreed,
-	propertyAdded, propertyRemoved, requiredAdded, requiredRemoved, restRestricted, restFreed, patternPropertyAdded, patternPropertyRemoved,
+	propertyAdded, propertyRemoved, propertyRenamed, requiredAdded, requiredRemoved, restRestricted, restFreed, patternPropertyAdded, patternPropertyRemoved,
 	namesRestricted, namesFreed, minPropertiesRaised, minPropertiesLowered, maxPropertiesLowered, maxPropertiesRaised,
 	dependencyAdded, dependencyRemoved, dependentAdded, dependentRemoved, unevaluatedRestricted, unevaluatedFreed,
 	alternativeRemoved, alternativeAdded, choiceAdded, choiceRemoved, partAdded, partRemoved, notAdded, notRemoved, notChanged,
-	conditionalChanged, combinationChanged, dialectChanged, annotationChanged, defaultChanged, identityChanged,
+	conditionalChanged, combinationChanged, dialectChanged, annotationChanged, defaultChanged, identityChanged, attributeChanged,
 )

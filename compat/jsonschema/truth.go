@@ -33,6 +33,9 @@ func truth(old, next schemas.Schema, budget compat.Budget) (map[compat.Layer]com
 	d.seen = len(d.changes)
 	for i := range d.changes {
 		d.changes[i].Effects = compat.OnData(compat.Reads, compat.Reads)
+		if d.changes[i].misleads {
+			d.changes[i].Effects = compat.OnData(compat.Misleads, compat.Misleads)
+		}
 	}
 	// What is proved first: it may add the change that stands for the whole.
 	aims := budget.Part(4).Meter()

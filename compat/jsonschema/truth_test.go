@@ -1,6 +1,8 @@
 package jsonschema_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cartorio-registry/cartorio/compat"
@@ -169,4 +171,95 @@ func FuzzTruth(f *testing.F) {
 			t.Fatalf("%s is called safe, and refuses %s: %s", nextText, payload, r.Violations[0].Text)
 		}
 	})
+}
+
+// TestMeaningNeedsAHuman: what validators do not see and may still change what a
+// value means is told as a risk; what was added or taken away is at least noted.
+func TestMeaningNeedsAHuman(t *testing.T) {
+	t.Parallel()
+	const d2020 = `"$schema":"https://json-schema.org/draft/2020-12/schema",`
+	for _, c := range []struct {
+		name, old, next, rule, path string
+		severity                    compat.Severity
+	}{
+		{"a description", `{"description":"in cents"}`, `{"description":"in euros"}`, "json.annotation-changed", "$", compat.Risk},
+		{"a title", `{"title":"net"}`, `{"title":"gross"}`, "json.annotation-changed", "$", compat.Risk},
+		{"a comment", `{"$comment":"UTC"}`, `{"$comment":"local time"}`, "json.annotation-changed", "$", compat.Risk},
+		{"a description that is new", `{}`, `{"description":"in euros"}`, "json.annotation-changed", "$", compat.Note},
+		{"a unit", `{"properties":{"a":{"type":"integer","unit":"cents"}}}`, `{"properties":{"a":{"type":"integer","unit":"euros"}}}`, "json.attribute-changed", "$.a@unit", compat.Risk},
+		{"a unit that is new", `{"type":"integer"}`, `{"type":"integer","x-unit":"euros"}`, "json.attribute-changed", "$@x-unit", compat.Risk},
+		{"another attribute", `{"x-team":"a"}`, `{"x-team":"b"}`, "json.attribute-changed", "$@x-team", compat.Note},
+		{"a default", `{"default":1}`, `{"default":2}`, "json.default-changed", "$", compat.Risk},
+		{"a default that is new", `{}`, `{"default":2}`, "json.default-changed", "$", compat.Note},
+		{"read-only", `{"readOnly":false}`, `{"readOnly":true}`, "json.annotation-changed", "$", compat.Risk},
+		{"read-only spelled out", `{}`, `{"readOnly":false}`, "json.annotation-changed", "$", compat.Note},
+		{"write-only", `{"writeOnly":true}`, `{}`, "json.annotation-changed", "$", compat.Risk},
+		{"a format that asserts nothing", `{` + d2020 + `"type":"string","format":"date"}`, `{` + d2020 + `"type":"string","format":"date-time"}`, "json.format-changed", "$", compat.Risk},
+		{"an encoding", `{` + d2020 + `"type":"string"}`, `{` + d2020 + `"type":"string","contentEncoding":"base64"}`, "json.content-changed", "$", compat.Risk},
+		{"deprecated", `{}`, `{"deprecated":true}`, "json.annotation-changed", "$", compat.Note},
+		{
+			"a description beside a reference", `{"properties":{"a":{"$ref":"#/definitions/m","description":"in cents"}},"definitions":{"m":{"type":"integer"}}}`,
+			`{"properties":{"a":{"$ref":"#/definitions/m","description":"in euros"}},"definitions":{"m":{"type":"integer"}}}`, "json.annotation-changed", "$.a", compat.Risk,
+		},
+		{
+			"a rename that nobody refuses", `{"properties":{"nick":{"type":"string"}},"additionalProperties":{"type":"string"}}`, `{"properties":{"login":{"type":"string"}},"additionalProperties":{"type":"string"}}`,
+			"json.property-renamed", "$.login", compat.Risk,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			report := compat.Check(compat.Question{
+				Checkers: []compat.Checker{jsoncompat.Checker}, Subject: "s", Level: compat.Backward, VerdictPolicy: compat.Sound,
+				Next: mustParse(t, c.next), History: []compat.Old{{Label: "1", Version: 1, Schema: mustParse(t, c.old)}},
+			})
+			for _, f := range report.Compared[0].Findings {
+				if f.Rule == c.rule && f.Path == c.path {
+					if f.Severity != c.severity {
+						t.Errorf("want %s, got %s: %s", c.severity, f.Severity, f.Message)
+					}
+					return
+				}
+			}
+			t.Errorf("%s at %s is not told: %v", c.rule, c.path, report.Compared[0].Findings)
+		})
+	}
+}
+
+// TestRenames: what went and what came is told once where it looks like one
+// thing, and apart where it does not.
+func TestRenames(t *testing.T) {
+	t.Parallel()
+	object := func(properties string, required ...string) string {
+		quoted := make([]string, len(required))
+		for i := range required {
+			quoted[i] = `"` + required[i] + `"`
+		}
+		return `{"type":"object","properties":{` + properties + `},"required":[` + strings.Join(quoted, ",") + `],"additionalProperties":false}`
+	}
+	const short = `{"type":"string","maxLength":9}`
+	for _, c := range []struct {
+		name, old, next string
+		want            []string
+	}{
+		{"one for one", object(`"a":`+short, "a"), object(`"b":`+short, "b"), []string{"json.property-renamed $.b"}},
+		{"the words changed with it", object(`"a":{"type":"string","title":"A"}`), object(`"b":{"type":"string","title":"B"}`), []string{"json.annotation-changed $.b", "json.property-renamed $.b"}},
+		{"of two, the one that says the same", object(`"a":` + short + `,"n":{"type":"integer"}`), object(`"b":` + short + `,"x":{"type":"null"}`), []string{"json.property-added $.x", "json.property-removed $.n", "json.property-renamed $.b"}},
+		{"two candidates are none", object(`"a":` + short), object(`"b":` + short + `,"c":` + short), []string{"json.property-added $.b", "json.property-added $.c", "json.property-removed $.a"}},
+		{"another type is none", object(`"a":` + short), object(`"b":{"type":"integer"}`), []string{"json.property-added $.b", "json.property-removed $.a"}},
+		{"properties that say nothing are none", object(`"a":{}`), object(`"b":{}`), []string{"json.property-added $.b", "json.property-removed $.a"}},
+		{"no longer required, and renamed", object(`"a":`+short, "a"), object(`"b":` + short), []string{"json.property-renamed $.b"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, changes := jsoncompat.Checker.Truth(mustParse(t, c.old), mustParse(t, c.next), compat.Budget{})
+			var got []string
+			for _, change := range changes {
+				got = append(got, change.Rule+" "+change.Path)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, c.want) {
+				t.Errorf("want %q, got %q", c.want, got)
+			}
+		})
+	}
 }

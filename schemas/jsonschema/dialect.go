@@ -163,6 +163,10 @@ func (d Dialect) Knows(name string) bool {
 	return ok && d >= k.since && d <= k.until
 }
 
+// words are the vocabulary of the format: every keyword, and attribute, which
+// stands for the members that no dialect knows.
+func words() []string { return append(Vocabulary(), "attribute") }
+
 // Vocabulary lists every keyword of every dialect, sorted.
 func Vocabulary() []string {
 	out := make([]string, len(keywords))

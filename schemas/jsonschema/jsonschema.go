@@ -21,5 +21,5 @@ var Format = schemas.Format{
 	Outline:    outline,
 	Tags:       tags,
 	Retag:      retag,
-	Vocabulary: Vocabulary,
+	Vocabulary: words,
 }

@@ -84,11 +84,12 @@ var wire = map[registry.Code]int{
 	registry.CodeSchemaTooLarge:        42209,
 	registry.CodeRuleSetInvalid:        42210,
 	registry.CodeContextNotEmpty:       42211,
+	registry.CodeRevisionUnknown:       400,
 }
 
 // meanings says what each error_code means, for the OpenAPI document.
 var meanings = map[int]string{
-	400: "malformed body, wrong type of a member, or a colon in a context's name", 404: "no such path, or an integer that does not parse",
+	400: "malformed body, wrong type of a member, a colon in a context's name, or a revision or time that is not there", 404: "no such path, or an integer that does not parse",
 	405: "method not allowed", 406: "none of the contract's media types is acceptable", 409: "incompatible with an earlier version (40901 by setting)",
 	413: "body over the limit", 415: "unsupported media type", 422: "the body is required", 500: "internal error", 503: "not ready",
 	50001: "the store failed", 50002: "the store did not answer in time",

@@ -354,6 +354,10 @@ func (r *Registry) apply(changes ...change) error {
 		}
 	}
 	r.revision.Store(uint64(r.state.revision))
+	if r.grown != nil {
+		close(r.grown)
+		r.grown = nil
+	}
 	return nil
 }
 

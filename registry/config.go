@@ -169,14 +169,17 @@ func (s *State) configInForce(scope schemas.Subject) Config {
 //
 // Source: REST contract 2.5.
 func (r *Registry) Alias(s schemas.Subject) schemas.Subject {
-	s = filled(s)
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	alias := r.state.configs[s].Alias
-	if alias == "" || s.IsContext() {
-		return s
+	return r.state.alias(filled(s))
+}
+
+func (s *State) alias(name schemas.Subject) schemas.Subject {
+	alias := s.configs[name].Alias
+	if alias == "" || name.IsContext() {
+		return name
 	}
-	return schemas.Reference{Subject: alias}.Target(s.Context)
+	return schemas.Reference{Subject: alias}.Target(name.Context)
 }
 
 // Aliases lists, for each subject that stands for others, those whose config names

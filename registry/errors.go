@@ -34,6 +34,7 @@ const (
 	CodeSchemaTooLarge                    // 42209
 	CodeRuleSetInvalid                    // 42210
 	CodeContextNotEmpty                   // 42211
+	CodeRevisionUnknown                   // 400
 )
 
 // Error is every failure that the registry answers; anything else is a defect.

@@ -37,3 +37,27 @@ func PassesKept(most, n int) (newest, entries int) {
 	}
 	return newest, entries
 }
+
+// StateOfPast is the encoded state of p.
+func StateOfPast(p *Past) []byte { return p.state.Encode() }
+
+// PointsEvery makes r keep an encoded state of the past every so many events,
+// and answers how to count them.
+func PointsEvery(r *Registry, n int) (count func() int) {
+	r.pasts.every = n
+	return func() int {
+		r.pasts.mu.Lock()
+		defer r.pasts.mu.Unlock()
+		return len(r.pasts.points)
+	}
+}
+
+// Dictated fills a memory of states with n of so many bytes and answers how many
+// it holds and what they weigh.
+func Dictated(n, bytes int) (points, size int) {
+	var p pasts
+	for i := range n {
+		p.keep(Snapshot{Revision: Revision(i + 1), State: make([]byte, bytes)})
+	}
+	return len(p.points), p.size
+}

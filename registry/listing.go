@@ -61,16 +61,19 @@ func (u *subject) matches(prefix schemas.Subject) bool {
 // Subjects lists subjects whose qualified text matches prefix, sorted. A prefix
 // of AnyContext searches every context.
 func (r *Registry) Subjects(ctx context.Context, prefix schemas.Subject, d Deleted, p Page) ([]schemas.Subject, error) {
-	prefix = filled(prefix)
 	r.mu.RLock()
 	defer r.mu.RUnlock()
+	return r.state.names(filled(prefix), d, p), nil
+}
+
+func (s *State) names(prefix schemas.Subject, d Deleted, p Page) []schemas.Subject {
 	list := []schemas.Subject{}
-	for _, u := range r.state.subjects() {
+	for _, u := range s.subjects() {
 		if u.matches(prefix) && u.shows(d) {
 			list = append(list, u.subject())
 		}
 	}
-	return cut(list, p, 0), nil
+	return cut(list, p, 0)
 }
 
 // Versions lists the version numbers of a subject, ascending; for
@@ -79,26 +82,26 @@ func (r *Registry) Subjects(ctx context.Context, prefix schemas.Subject, d Delet
 // Errors: CodeSubjectUnknown when the subject has no version that d may show;
 // for d other than LiveOnly live and deleted ones count.
 func (r *Registry) Versions(ctx context.Context, s schemas.Subject, d Deleted, p Page) ([]schemas.Version, error) {
-	s = filled(s)
-	list, err := answer(ctx, r, func(state *State) ([]schemas.Version, error) {
-		u := state.subject(s)
-		if !u.has(LiveOnly) && (d == LiveOnly || !u.has(WithDeleted)) {
-			return nil, subjectUnknown(s)
+	return answer(ctx, r, func(state *State) ([]schemas.Version, error) { return state.numbers(filled(s), d, p) })
+}
+
+func (s *State) numbers(name schemas.Subject, d Deleted, p Page) ([]schemas.Version, error) {
+	u := s.subject(name)
+	if !u.has(LiveOnly) && (d == LiveOnly || !u.has(WithDeleted)) {
+		return nil, subjectUnknown(name)
+	}
+	list := []schemas.Version{}
+	for i := range u.versions {
+		v := &u.versions[i]
+		switch {
+		case !v.shows(d):
+		case d == DeletedAsNegative && !v.live():
+			list = append(list, -v.number)
+		default:
+			list = append(list, v.number)
 		}
-		list := []schemas.Version{}
-		for i := range u.versions {
-			v := &u.versions[i]
-			switch {
-			case !v.shows(d):
-			case d == DeletedAsNegative && !v.live():
-				list = append(list, -v.number)
-			default:
-				list = append(list, v.number)
-			}
-		}
-		return list, nil
-	})
-	return cut(list, p, 0), err
+	}
+	return cut(list, p, 0), nil
 }
 
 // usesOf calls each with the newest version per subject, shown by d, that
@@ -158,11 +161,14 @@ func (r *Registry) VersionsOf(ctx context.Context, number int32, subject *schema
 // at a time. latestOnly gives the highest that d shows of each subject. rule,
 // unless empty, leaves only those with a rule of that type.
 func (r *Registry) List(ctx context.Context, prefix schemas.Subject, d Deleted, latestOnly bool, rule string, p Page) ([]Stored, error) {
-	prefix = filled(prefix)
 	r.mu.RLock()
 	defer r.mu.RUnlock()
+	return r.state.storedList(filled(prefix), d, latestOnly, rule, p), nil
+}
+
+func (s *State) storedList(prefix schemas.Subject, d Deleted, latestOnly bool, rule string, p Page) []Stored {
 	var list []use
-	for _, u := range r.state.subjects() {
+	for _, u := range s.subjects() {
 		if !u.matches(prefix) {
 			continue
 		}
@@ -184,9 +190,9 @@ func (r *Registry) List(ctx context.Context, prefix schemas.Subject, d Deleted, 
 	list = cut(list, p, mostSchemas)
 	out := make([]Stored, len(list))
 	for i, at := range list {
-		out[i] = r.state.stored(at.subject, at.subject.find(at.number))
+		out[i] = s.stored(at.subject, at.subject.find(at.number))
 	}
-	return out, nil
+	return out
 }
 
 // ReferencedBy lists the ids of schemas that reference a version, ascending: at

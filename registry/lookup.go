@@ -166,14 +166,16 @@ func (e *entry) place(u *subject) (*subject, *version) {
 //
 // Errors: CodeSchemaUnknown.
 func (r *Registry) ByID(ctx context.Context, number int32, subject *schemas.Subject) (Stored, error) {
-	return answer(ctx, r, func(s *State) (Stored, error) {
-		e, u := s.entryOf(number, subject)
-		if e == nil {
-			return Stored{}, schemaUnknown(strconv.Itoa(int(number)) + " ")
-		}
-		at, v := e.place(u)
-		return s.stored(at, v), nil
-	})
+	return answer(ctx, r, func(s *State) (Stored, error) { return s.byID(number, subject) })
+}
+
+func (s *State) byID(number int32, subject *schemas.Subject) (Stored, error) {
+	e, u := s.entryOf(number, subject)
+	if e == nil {
+		return Stored{}, schemaUnknown(strconv.Itoa(int(number)) + " ")
+	}
+	at, v := e.place(u)
+	return s.stored(at, v), nil
 }
 
 // ByGUID answers the schema with a GUID: default context first, then by name,

@@ -53,11 +53,13 @@ type Registry struct {
 	forms    *forms
 	passes   *passes
 	turns    turns
+	pasts    pasts
 	working  chan struct{} // one token for each text that is read or pair that is compared
 
 	mu       sync.RWMutex // guards state; only the committer writes it
 	state    *State
 	revision atomic.Uint64
+	grown    chan struct{} // closed at the next change; nil when nobody waits for it
 
 	life      context.Context // of the journal's work, beyond that of any request
 	end       context.CancelFunc
@@ -95,6 +97,7 @@ func Open(ctx context.Context, j Journal, o Options) (*Registry, error) {
 	}
 	r.forms = newForms(orDefault(o.Cache, defaultCache))
 	r.passes = newPasses(orDefault(o.Cache, defaultCache) / 8)
+	r.pasts.folding, r.pasts.every = make(chan struct{}, 1), eventsPerPast
 	r.every = orDefault(o.Snapshot, defaultSnapshot)
 	if err := r.open(ctx); err != nil {
 		end()
@@ -166,6 +169,9 @@ func (r *Registry) load(ctx context.Context) error {
 		return nil
 	}
 	r.state, err = DecodeState(snapshot.State, func(h Hash) (string, bool) { t, ok := texts[h]; return t, ok })
+	if err == nil {
+		r.pasts.keep(snapshot)
+	}
 	if errors.Is(err, errSnapshot) {
 		r.log.Warn("the snapshot is not used: the journal is folded from its start", "error", err)
 		r.state, err = NewState(), nil
@@ -218,6 +224,7 @@ func (r *Registry) snapshotIfDue() {
 func (r *Registry) snapshot() {
 	s := Snapshot{Revision: r.state.revision, State: r.state.Encode()}
 	r.taken = s.Revision
+	r.pasts.keep(s)
 	r.saved.Go(func() {
 		r.saving.Lock()
 		defer r.saving.Unlock()

@@ -140,6 +140,14 @@ func (w *snapshotWriter) subject(s *State, u *subject) {
 // Errors: bytes that are no snapshot of this form, or that are damaged; a
 // missing text.
 func DecodeState(data []byte, textOf func(Hash) (string, bool)) (*State, error) {
+	return decodeState(data, func(h Hash) (text, bool) {
+		body, ok := textOf(h)
+		return text{text: body}, ok
+	})
+}
+
+// decodeState is DecodeState for states of the past, whose texts may be erased.
+func decodeState(data []byte, textOf func(Hash) (text, bool)) (*State, error) {
 	if len(data) < 5 || data[0] != snapshotForm {
 		return nil, fmt.Errorf("%w: it is of another form", errSnapshot)
 	}
@@ -258,7 +266,7 @@ func (r *snapshotReader) json(v any) {
 	}
 }
 
-func (r *snapshotReader) entry(s *State, n *namespace, hashes []Hash, textOf func(Hash) (string, bool)) error {
+func (r *snapshotReader) entry(s *State, n *namespace, hashes []Hash, textOf func(Hash) (text, bool)) error {
 	id, kind, at := r.number(), schemas.Type(r.text()), r.number()
 	want := &identity{guid: schemas.GUID(r.bytes(len(schemas.GUID{}))), kind: kind}
 	if r.number() == 1 {
@@ -279,7 +287,7 @@ func (r *snapshotReader) entry(s *State, n *namespace, hashes []Hash, textOf fun
 	if !ok {
 		return fmt.Errorf("load the text of id %d: the journal has none with hash %x: restore the database from a backup", id, want.hash)
 	}
-	_, err := s.makeEntry(n, int32(id), want, body, false)
+	_, err := s.makeEntry(n, int32(id), want, body.text, body.erased)
 	return err
 }
 

@@ -27,6 +27,7 @@ type State struct {
 	settings     Revision                              // when a config or mode last changed
 	types        []schemas.Type                        // entry.kind is an index in it
 	versions     int                                   // how many versions there are
+	dropped      uint64                                // how many texts have gone since the program started
 
 	order   sync.Mutex
 	ordered []*subject // those with versions, by qualified text; nil until asked for
@@ -57,7 +58,8 @@ type namespace struct {
 	subjects map[string]*subject
 }
 
-// text is a schema text and the number of entries that have it.
+// text is a schema text and the number of entries that have it. Of an erased one
+// the bytes of its hash are left, by which it is found.
 type text struct {
 	text   string
 	erased bool

@@ -16,17 +16,24 @@ type Stored struct {
 	// ByContent tells that a look-up found it by its content hash: the answer
 	// then shows neither time nor deletion.
 	ByContent bool
+	// Erased tells that the text is gone since: only a look at the past meets
+	// such a version.
+	Erased bool
 }
 
-// source is an entry's, without a copy.
+// source is an entry's, without a copy; an erased text is empty.
 func (s *State) source(e *entry) schemas.Source {
-	return schemas.Source{Type: s.types[e.kind], Text: e.text.text, References: e.references()}
+	source := schemas.Source{Type: s.types[e.kind], Text: e.text.text, References: e.references()}
+	if e.text.erased {
+		source.Text = ""
+	}
+	return source
 }
 
 // stored is a version as it stands.
 func (s *State) stored(u *subject, v *version) Stored {
 	e := v.entry
-	return Stored{Found: schemas.Found{
+	return Stored{Erased: e.text.erased, Found: schemas.Found{
 		Subject: u.subject(), Version: v.number,
 		ID: schemas.ID{Context: e.space.name, Number: e.id}, GUID: e.guid,
 		Source: s.source(e), Metadata: e.metadata(), RuleSet: e.rules(),

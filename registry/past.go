@@ -1,0 +1,349 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// Bounds of looking back: how many states of the past are kept whole, how many
+// bytes of encoded ones, and how many events may lie between two of those.
+const (
+	mostPasts       = 2
+	bytesOfPasts    = 32 << 20
+	eventsPerPast   = 10_000
+	eventsPerMoment = 1_000
+)
+
+// Moment is a point of the journal: a revision or, when Time is set, the last
+// one before an event that is later than it.
+type Moment struct {
+	Revision Revision
+	Time     time.Time
+}
+
+// Past is the registry as it stood at a revision. It is safe for many
+// goroutines; its answers have the order and the errors of the registry's own.
+type Past struct {
+	state   *State
+	dropped uint64   // how many texts had gone when it was folded
+	good    Revision // how long it is good: an erased text may come back
+}
+
+// pasts are the states of the past that were asked for lately, and points from
+// which others are reached.
+type pasts struct {
+	folding chan struct{} // one token: one fold at a time, however many ask
+	every   int           // events between two encoded states
+
+	mu     sync.Mutex
+	whole  []*Past // the latest asked for last
+	points []Snapshot
+	size   int // bytes of points
+	times  []instant
+}
+
+// instant is the latest time up to a revision.
+type instant struct {
+	revision Revision
+	latest   time.Time
+}
+
+// keep remembers an encoded state. When they are too many bytes, every other one
+// goes.
+func (p *pasts) keep(s Snapshot) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i, there := slices.BinarySearchFunc(p.points, s.Revision, func(a Snapshot, at Revision) int { return compareRevisions(a.Revision, at) })
+	if there || len(s.State) > bytesOfPasts {
+		return
+	}
+	p.points = slices.Insert(p.points, i, s)
+	p.size += len(s.State)
+	for p.size > bytesOfPasts {
+		rest := p.points[:0]
+		p.size = 0
+		for i, one := range p.points {
+			if i%2 == 1 || i == len(p.points)-1 && len(rest) == 0 {
+				rest = append(rest, one)
+				p.size += len(one.State)
+			}
+		}
+		clear(p.points[len(rest):])
+		p.points = rest
+	}
+}
+
+func compareRevisions(a, b Revision) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// before is the newest encoded state up to a revision, the empty one when there
+// is none.
+func (p *pasts) before(at Revision) Snapshot {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := len(p.points) - 1; i >= 0; i-- {
+		if p.points[i].Revision <= at {
+			return p.points[i]
+		}
+	}
+	return Snapshot{}
+}
+
+// find answers a whole state, which then counts as asked for last. Once a text is
+// gone, no state that may hold it is kept.
+func (p *pasts) find(at, now Revision, dropped uint64) *Past {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.whole = slices.DeleteFunc(p.whole, func(one *Past) bool { return one.dropped != dropped || one.good < now })
+	for i, one := range p.whole {
+		if one.Revision() == at {
+			p.whole = append(slices.Delete(p.whole, i, i+1), one)
+			return one
+		}
+	}
+	return nil
+}
+
+func (p *pasts) add(one *Past) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.whole = append(p.whole, one); len(p.whole) > mostPasts {
+		p.whole = slices.Delete(p.whole, 0, 1)
+	}
+}
+
+// AsOf answers the registry as it stood at a moment. The journal is folded from
+// the nearest kept state on, one fold at a time: at most 10,000 events once that
+// part of the past was visited, the whole journal for the first visit. At most
+// two states are kept whole and 32 MiB of encoded ones.
+//
+// Errors: CodeRevisionUnknown for what is not there yet; CodeStore; that of ctx.
+func (r *Registry) AsOf(ctx context.Context, m Moment) (*Past, error) {
+	if err := r.catchUp(ctx); err != nil {
+		return nil, err
+	}
+	at, end := m.Revision, r.Revision()
+	switch {
+	case m.Time.IsZero() && at > end:
+		return nil, revisionUnknown(at, end)
+	case m.Time.After(r.now()):
+		return nil, &Error{Code: CodeRevisionUnknown, Text: fmt.Sprintf("%s is in the future", m.Time.UTC().Format(time.RFC3339Nano))}
+	}
+	if m.Time.IsZero() {
+		if past := r.pasts.find(at, end, r.dropped()); past != nil {
+			return past, nil
+		}
+	}
+	select {
+	case r.pasts.folding <- struct{}{}:
+		defer func() { <-r.pasts.folding }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if !m.Time.IsZero() {
+		var err error
+		if at, err = r.revisionAt(ctx, m.Time); err != nil {
+			return nil, err
+		}
+	}
+	dropped, now := r.dropped(), r.Revision()
+	if past := r.pasts.find(at, now, dropped); past != nil {
+		return past, nil
+	}
+	state, err := r.foldTo(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	past := &Past{state, dropped, math.MaxUint64}
+	for _, t := range state.texts {
+		if t.erased {
+			past.good = now
+			break
+		}
+	}
+	r.pasts.add(past)
+	return past, nil
+}
+
+// dropped tells how many texts have gone.
+func (r *Registry) dropped() uint64 {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.state.dropped
+}
+
+func revisionUnknown(at, end Revision) error {
+	return &Error{Code: CodeRevisionUnknown, Text: fmt.Sprintf("revision %d is not there: the newest is %d", at, end)}
+}
+
+// errEnough ends the reading of a journal.
+var errEnough = errors.New("enough was read")
+
+// foldTo folds the journal up to a revision.
+func (r *Registry) foldTo(ctx context.Context, at Revision) (*State, error) {
+	state := NewState()
+	if point := r.pasts.before(at); point.Revision > 0 {
+		var err error
+		if state, err = decodeState(point.State, r.remembered); err != nil {
+			return nil, storeError("look at the past", err)
+		}
+	}
+	if state.revision == at {
+		return state, nil
+	}
+	from := state.revision
+	err := r.journal.Read(ctx, from, func(record Record) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if t, ok := r.remembered(record.Event.Text); ok && !t.erased {
+			record.Text = t.text // the same bytes, held once
+		}
+		if err := state.Apply(record); err != nil {
+			return err
+		}
+		if int(state.revision-from) >= max(r.pasts.every, state.versions/2) {
+			from = state.revision
+			r.pasts.keep(Snapshot{Revision: from, State: state.Encode()})
+		}
+		if state.revision == at {
+			return errEnough
+		}
+		return nil
+	})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil && !errors.Is(err, errEnough):
+		return nil, storeError("look at the past", err)
+	case state.revision != at:
+		return nil, storeError("look at the past", fmt.Errorf("the journal ends at revision %d, before %d", state.revision, at))
+	}
+	return state, nil
+}
+
+// remembered is a text as the state has it now; one that it has not is erased.
+func (r *Registry) remembered(h Hash) (text, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if t := r.state.texts[h]; t != nil && !t.erased {
+		return text{text: t.text}, true
+	}
+	return text{erased: true}, true
+}
+
+// revisionAt finds the last revision before the first event that is later than
+// a time. What was read once is remembered, one event in a thousand.
+func (r *Registry) revisionAt(ctx context.Context, t time.Time) (Revision, error) {
+	p := &r.pasts
+	i, _ := slices.BinarySearchFunc(p.times, t, func(a instant, t time.Time) int {
+		if a.latest.After(t) {
+			return 1
+		}
+		return -1
+	})
+	var from instant
+	if i > 0 {
+		from = p.times[i-1]
+	}
+	at := from.revision
+	err := r.journal.Read(ctx, from.revision, func(record Record) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if record.Time.After(t) {
+			return errEnough
+		}
+		at = record.Revision
+		if from.latest.Before(record.Time) {
+			from.latest = record.Time
+		}
+		if at%eventsPerMoment == 0 && (len(p.times) == 0 || p.times[len(p.times)-1].revision < at) {
+			p.times = append(p.times, instant{at, from.latest})
+		}
+		return nil
+	})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return 0, ctx.Err()
+	case err != nil && !errors.Is(err, errEnough):
+		return 0, storeError("look at the past", err)
+	}
+	return at, nil
+}
+
+// Revision is the one that p stands at.
+func (p *Past) Revision() Revision { return p.state.revision }
+
+// Alias is [Registry.Alias] as of p.
+func (p *Past) Alias(s schemas.Subject) schemas.Subject { return p.state.alias(filled(s)) }
+
+// Subjects is [Registry.Subjects] as of p.
+func (p *Past) Subjects(_ context.Context, prefix schemas.Subject, d Deleted, page Page) ([]schemas.Subject, error) {
+	return p.state.names(filled(prefix), d, page), nil
+}
+
+// Versions is [Registry.Versions] as of p.
+func (p *Past) Versions(_ context.Context, s schemas.Subject, d Deleted, page Page) ([]schemas.Version, error) {
+	return p.state.numbers(filled(s), d, page)
+}
+
+// Version is [Registry.Version] as of p. The text may be erased since.
+func (p *Past) Version(_ context.Context, s schemas.Subject, v schemas.Version, deleted bool) (Stored, error) {
+	if v == 0 || v < schemas.Latest {
+		return Stored{}, badVersion(s, v)
+	}
+	return p.state.version(filled(s), v, deleted)
+}
+
+// ByID is [Registry.ByID] as of p. The text may be erased since.
+func (p *Past) ByID(_ context.Context, number int32, subject *schemas.Subject) (Stored, error) {
+	return p.state.byID(number, subject)
+}
+
+// List is [Registry.List] as of p. Texts may be erased since.
+func (p *Past) List(_ context.Context, prefix schemas.Subject, d Deleted, latestOnly bool, rule string, page Page) ([]Stored, error) {
+	return p.state.storedList(filled(prefix), d, latestOnly, rule, page), nil
+}
+
+// ConfigOf is [Registry.ConfigOf] as of p.
+func (p *Past) ConfigOf(scope schemas.Subject) (Config, bool) {
+	c, ok := p.state.configs[filled(scope)]
+	return c, ok
+}
+
+// ConfigInForce is [Registry.ConfigInForce] as of p.
+func (p *Past) ConfigInForce(scope schemas.Subject) Config {
+	return p.state.configInForce(filled(scope))
+}
+
+// ModeOf is [Registry.ModeOf] as of p.
+func (p *Past) ModeOf(scope schemas.Subject) (Mode, bool) {
+	m, ok := p.state.modes[filled(scope)]
+	return m, ok
+}
+
+// ModeInForce is [Registry.ModeInForce] as of p.
+func (p *Past) ModeInForce(scope schemas.Subject) Mode { return p.state.modeInForce(filled(scope)) }
+
+// MaxID is [Registry.MaxID] as of p.
+func (p *Past) MaxID(c schemas.Context) int32 {
+	if n := p.state.contexts[filled(schemas.Subject{Context: c}).Context]; n != nil {
+		return n.high
+	}
+	return 0
+}

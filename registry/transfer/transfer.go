@@ -27,6 +27,8 @@ type Gathered struct {
 	Whole bool
 	// Losses are what the source holds and what could not be read, by name.
 	Losses []Loss
+	// Notes are what is odd about the source and loses nothing.
+	Notes []Loss
 }
 
 // FromHeld is what a registry of this process holds.

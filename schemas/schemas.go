@@ -170,6 +170,12 @@ type ParseOptions struct {
 	Mode   Mode
 	From   Context // empty means the default context
 	Limits Limits  // zero fields mean the defaults
+
+	// Name is what other schemas of the same tree refer to the source by; empty
+	// when that is not known. Shared is what the parses of that tree share; nil
+	// for nothing. Neither changes an answer.
+	Name   string
+	Shared *Shared
 }
 
 // Outline is what a schema file defines and needs.

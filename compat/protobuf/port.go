@@ -422,10 +422,12 @@ func (p *port) sameOrigin(a, b *protobuf.File) bool {
 	switch {
 	case localA || localB:
 		return localA && localB
-	case a.Origin.Bundled && b.Origin.Bundled:
+	}
+	from, to := p.original.schema.OriginOf(a), p.update.schema.OriginOf(b)
+	if from.Bundled && to.Bundled {
 		return a == b
 	}
-	return a.Origin.Direct && b.Origin.Direct && a.Origin.Subject == b.Origin.Subject && a.Origin.Version == b.Origin.Version
+	return from.Direct && to.Direct && from.Subject == to.Subject && from.Version == to.Version
 }
 
 // content compares two messages as a schema of their own would be.

@@ -88,15 +88,17 @@ var roots = []string{"google.", "confluent.", "pb."}
 // a panic, which every test meets.
 type bundledFile struct {
 	linked func() protoreflect.FileDescriptor
+	whole  func() *linked
 	unit   func() *unit
 }
 
 var bundledFiles = func() map[string]bundledFile {
 	out := map[string]bundledFile{}
 	for path := range bundledPaths {
-		linked := sync.OnceValue(func() protoreflect.FileDescriptor { return linkBundled(path) })
-		out[path] = bundledFile{linked, sync.OnceValue(func() *unit {
-			f, err := fromProto(protoutil.ProtoFromFileDescriptor(linked()))
+		linkedFile := sync.OnceValue(func() protoreflect.FileDescriptor { return linkBundled(path) })
+		whole := sync.OnceValue(func() *linked { return linkedOf(linkedFile()) })
+		out[path] = bundledFile{linkedFile, whole, sync.OnceValue(func() *unit {
+			f, err := fromProto(protoutil.ProtoFromFileDescriptor(linkedFile()))
 			if err != nil {
 				panic(fmt.Sprintf("bundled file %s: %v", path, err))
 			}
@@ -104,7 +106,6 @@ var bundledFiles = func() map[string]bundledFile {
 			if err != nil {
 				panic(fmt.Sprintf("bundled file %s: %v", path, err))
 			}
-			u.file.Origin = Origin{Bundled: true}
 			return u
 		})}
 	}
@@ -131,14 +132,18 @@ func linkBundled(path string) protoreflect.FileDescriptor {
 }
 
 // bundledSymbols are the names that all bundled files define.
-var bundledSymbols = sync.OnceValue(func() map[string]Symbol {
-	x := newIndex()
+var bundledSymbols = sync.OnceValue(func() symbols {
+	x := symbols{}
 	for _, path := range Bundled() {
 		if _, ok := aliases[path]; !ok {
-			x.addFile(bundledFiles[path].unit().file)
+			for name, s := range bundledFiles[path].unit().symbols() {
+				if _, taken := x[name]; !taken {
+					x[name] = s
+				}
+			}
 		}
 	}
-	return x.symbols
+	return x
 })
 
 // bundledTypes are their types and options.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bufbuild/protocompile"
+	"github.com/bufbuild/protocompile/linker"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/dynamicpb"
@@ -25,6 +26,8 @@ func sortErrors(list schemas.SyntaxErrors) {
 type graph struct {
 	name   string // the own file's path while it is compiled
 	own    *unit
+	shared *schemas.Shared
+	named  bool             // others may import own by its name
 	others map[string]*unit // references, by import path
 	index  *index
 	stored bool
@@ -37,12 +40,16 @@ type graph struct {
 //
 // Errors: schemas.SyntaxErrors.
 // Source: protobuf compatibility, G.2.
-func (g *graph) compile(ctx context.Context) (protoreflect.FileDescriptor, error) {
-	linked, err := g.link(ctx, func(u *unit) protocompile.SearchResult {
-		return protocompile.SearchResult{AST: u.tree}
-	})
-	if err == nil || ctx.Err() != nil {
-		return linked, err
+func (g *graph) compile(ctx context.Context) (*linked, error) {
+	if l, ok := g.linkShared(ctx); ok {
+		return l, nil
+	}
+	whole, err := g.link(ctx, func(u *unit) *unit { return u })
+	if err == nil {
+		return linkedOf(whole), nil
+	}
+	if ctx.Err() != nil {
+		return nil, err
 	}
 	again := map[*unit]*unit{}
 	changed := false
@@ -60,16 +67,16 @@ func (g *graph) compile(ctx context.Context) (protoreflect.FileDescriptor, error
 	if !changed {
 		return nil, err
 	}
-	linked, problem := g.link(ctx, func(u *unit) protocompile.SearchResult {
+	whole, problem := g.link(ctx, func(u *unit) *unit {
 		if other, ok := again[u]; ok {
-			u = other
+			return other
 		}
-		return protocompile.SearchResult{AST: u.tree}
+		return u
 	})
 	if problem != nil {
 		return nil, err // what was wrong with the text as given
 	}
-	return linked, nil
+	return linkedOf(whole), nil
 }
 
 // all are the units in a stable order, the own one first.
@@ -93,7 +100,7 @@ func (g *graph) overrides() bool {
 	return false
 }
 
-func (g *graph) link(ctx context.Context, result func(*unit) protocompile.SearchResult) (fd protoreflect.FileDescriptor, err error) {
+func (g *graph) link(ctx context.Context, instead func(*unit) *unit) (fd protoreflect.FileDescriptor, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			fd, err = nil, schemas.SyntaxErrors{{Summary: "the schema cannot be compiled", Detail: fmt.Sprintf("the compiler gave up: %v", p)}}
@@ -105,37 +112,79 @@ func (g *graph) link(ctx context.Context, result func(*unit) protocompile.Search
 		c.scans[path] = u.scan
 	}
 	overrides := g.overrides()
+	result := func(u *unit) (protocompile.SearchResult, error) {
+		tree, err := instead(u).tree()
+		return protocompile.SearchResult{AST: tree}, err
+	}
+	done := map[string]protoreflect.FileDescriptor{}
 	compiler := protocompile.Compiler{
-		// One at a time: errors come in one order, and many compilations share
-		// the machine anyway.
 		MaxParallelism: 1,
+		Symbols:        &linker.Symbols{},
 		Reporter:       c.reporter(),
 		Resolver: protocompile.ResolverFunc(func(path string) (protocompile.SearchResult, error) {
 			switch {
-			case path == name:
-				return result(g.own), nil
-			case g.others[path] != nil:
-				return result(g.others[path]), nil
-			case bundledPaths[path] && overrides:
-				return protocompile.SearchResult{AST: bundledFiles[path].unit().tree}, nil
+			case done[path] != nil:
+				return protocompile.SearchResult{Desc: done[path]}, nil
+			case g.unitAt(path, overrides) != nil:
+				return result(g.unitAt(path, overrides))
 			case bundledPaths[path]:
 				return protocompile.SearchResult{Desc: bundledFiles[path].linked()}, nil
 			}
 			return protocompile.SearchResult{}, fmt.Errorf("import %q is neither a reference nor a bundled file", path)
 		}),
 	}
-	files, err := compiler.Compile(ctx, name)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+	// One file at a time, so that errors come in one order: the compiler starts
+	// the imports of a file together.
+	for _, path := range g.order(overrides) {
+		files, err := compiler.Compile(ctx, path)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			var panicked protocompile.PanicError
+			if errors.As(err, &panicked) {
+				return nil, schemas.SyntaxErrors{{Summary: "the schema cannot be compiled", Detail: fmt.Sprintf("the compiler gave up: %v", panicked.Value)}}
+			}
+			return nil, c.errors(err)
 		}
-		var panicked protocompile.PanicError
-		if errors.As(err, &panicked) {
-			return nil, schemas.SyntaxErrors{{Summary: "the schema cannot be compiled", Detail: fmt.Sprintf("the compiler gave up: %v", panicked.Value)}}
-		}
-		return nil, c.errors(err)
+		done[path] = files[0]
 	}
-	return files[0], nil
+	return done[name], nil
+}
+
+// unitAt is the unit of a path, nil for none; with overrides the bundled files
+// are units, too.
+func (g *graph) unitAt(path string, overrides bool) *unit {
+	switch {
+	case path == g.name:
+		return g.own
+	case g.others[path] != nil:
+		return g.others[path]
+	case overrides && bundledPaths[path]:
+		return bundledFiles[path].unit()
+	}
+	return nil
+}
+
+// order is the paths of the own file and of what it imports, imports first.
+func (g *graph) order(overrides bool) (list []string) {
+	seen := map[string]bool{}
+	var visit func(path string)
+	visit = func(path string) {
+		u := g.unitAt(path, overrides)
+		if u == nil || seen[path] {
+			return
+		}
+		seen[path] = true
+		for _, i := range u.file.Imports {
+			visit(i.Path)
+		}
+		list = append(list, path)
+	}
+	// Options are looked up in this one whether it is imported or not.
+	visit("google/protobuf/descriptor.proto")
+	visit(g.name)
+	return list
 }
 
 // path is what the compiler knows u by.

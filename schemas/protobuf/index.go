@@ -23,51 +23,87 @@ func (s Symbol) isExtension() bool { return s.Extension != nil }
 // LocalName is the name without its file's package.
 func (s Symbol) LocalName() string { return localName(s.File, s.Name) }
 
-// index finds symbols by full name: those of a graph's files, then those of the
-// bundled files.
-type index struct {
-	symbols map[string]Symbol
-	// hidden are the bundled paths that a reference replaces.
-	hidden map[string]bool
-}
+// symbols are the types and extensions of one file by full name; of two with
+// one name the first stays.
+type symbols map[string]Symbol
 
-func newIndex() *index { return &index{symbols: map[string]Symbol{}, hidden: map[string]bool{}} }
-
-func (x *index) add(s Symbol) {
-	if _, taken := x.symbols[s.Name]; !taken {
-		x.symbols[s.Name] = s
+func symbolsOf(f *File) symbols {
+	x := symbols{}
+	add := func(s Symbol) {
+		if _, taken := x[s.Name]; !taken {
+			x[s.Name] = s
+		}
 	}
-}
-
-// addFile puts the types and extensions of f in; what is there already stays.
-func (x *index) addFile(f *File) {
 	extends := func(list []*Extend) {
 		for _, e := range list {
 			for _, field := range e.Fields {
-				x.add(Symbol{Name: join(e.Scope, field.Name), File: f, Extension: field, Scope: e.Scope})
+				add(Symbol{Name: join(e.Scope, field.Name), File: f, Extension: field, Scope: e.Scope})
 			}
 			for _, g := range e.Groups {
 				one := &Field{Label: g.Label, Type: g.Body.Name, Name: strings.ToLower(g.Body.Name), Number: g.Number}
-				x.add(Symbol{Name: join(e.Scope, one.Name), File: f, Extension: one, Scope: e.Scope})
+				add(Symbol{Name: join(e.Scope, one.Name), File: f, Extension: one, Scope: e.Scope})
 			}
 		}
 	}
 	for _, e := range f.Enums {
-		x.add(Symbol{Name: e.FullName, File: f, Enum: e})
+		add(Symbol{Name: e.FullName, File: f, Enum: e})
 	}
 	extends(f.Extends)
 	f.each(func(m *Message) {
-		x.add(Symbol{Name: m.FullName, File: f, Message: m})
+		add(Symbol{Name: m.FullName, File: f, Message: m})
 		for _, e := range m.Enums {
-			x.add(Symbol{Name: e.FullName, File: f, Enum: e})
+			add(Symbol{Name: e.FullName, File: f, Enum: e})
 		}
 		extends(m.Extends)
 	})
+	return x
 }
 
-func (x *index) find(name string) (Symbol, bool) {
-	if s, ok := x.symbols[name]; ok {
-		return s, true
+// index finds symbols by full name: those of a graph's files, then those of the
+// bundled files. The symbols of a file are made once and shared by the indexes
+// of all graphs that it is in.
+type index struct {
+	// packages are the files of each package, with their places in the graph.
+	packages map[string][]placed
+	// hidden are the bundled paths that a reference replaces.
+	hidden map[string]bool
+}
+
+type placed struct {
+	place   int
+	symbols symbols
+}
+
+// newIndex is over some units; where two define one name, the first wins.
+func newIndex(units ...*unit) *index {
+	x := &index{packages: make(map[string][]placed, len(units)), hidden: map[string]bool{}}
+	for i, u := range units {
+		x.packages[u.file.Package] = append(x.packages[u.file.Package], placed{i, u.symbols()})
+	}
+	return x
+}
+
+func (x *index) find(name string) (found Symbol, ok bool) {
+	best := -1
+	look := func(pack string) {
+		for _, one := range x.packages[pack] {
+			if best >= 0 && one.place > best {
+				return
+			}
+			if s, defined := one.symbols[name]; defined {
+				found, best = s, one.place
+				return
+			}
+		}
+	}
+	look("")
+	for i := range len(name) {
+		if name[i] == '.' {
+			look(name[:i])
+		}
+	}
+	if best >= 0 {
+		return found, true
 	}
 	if !slices.ContainsFunc(roots, func(root string) bool { return strings.HasPrefix(name, root) }) {
 		return Symbol{}, false

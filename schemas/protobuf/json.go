@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/bufbuild/protocompile/protoutil"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/dynamicpb"
@@ -19,7 +18,8 @@ import (
 )
 
 // mapping is the closure's descriptors built anew by protobuf-go: those that
-// the compiler links forget required fields and UTF-8 of editions.
+// the compiler links forget required fields and UTF-8 of editions, and serve
+// where there is no edition.
 type mapping struct {
 	types *dynamicpb.Types
 	err   error
@@ -31,26 +31,23 @@ func (s *Schema) mapped() (*mapping, error) {
 	}
 	s.rebuild.Do(func() {
 		files := &protoregistry.Files{}
-		list := closureFiles(s.descriptor)
-		done := map[string]bool{}
-		var add func(protoreflect.FileDescriptor) error
-		add = func(fd protoreflect.FileDescriptor) error {
-			if done[fd.Path()] {
-				return nil
-			}
-			done[fd.Path()] = true
-			for i := range fd.Imports().Len() {
-				if err := add(fd.Imports().Get(i).FileDescriptor); err != nil {
+		list := s.linked.all()
+		editions := slices.ContainsFunc(list, func(l *linked) bool { return l.desc.Syntax() == protoreflect.Editions })
+		err := guard(func() error {
+			for _, l := range list {
+				fd := l.desc
+				if editions {
+					var err error
+					if fd, err = l.again(); err != nil {
+						return err
+					}
+				}
+				if err := files.RegisterFile(fd); err != nil {
 					return err
 				}
 			}
-			again, err := protodesc.NewFile(protoutil.ProtoFromFileDescriptor(fd), files)
-			if err != nil {
-				return err
-			}
-			return files.RegisterFile(again)
-		}
-		err := guard(func() error { return add(list[0]) })
+			return nil
+		})
 		s.rebuilt = &mapping{dynamicpb.NewTypes(files), err}
 	})
 	return s.rebuilt, s.rebuilt.err

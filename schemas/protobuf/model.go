@@ -10,10 +10,9 @@ import (
 // gone. Canonical texts are printed from it and the reference rules compare it.
 // A File is never changed after it was built.
 type File struct {
-	// Path is the import path; empty for the schema's own text.
+	// Path is the import path; of the schema's own text the name that was given
+	// with it, if any.
 	Path string
-	// Origin tells where the text comes from.
-	Origin Origin
 
 	Syntax   string // "proto2" or "proto3"; empty when no syntax line is given
 	Edition  string // "2023"; empty without an edition line

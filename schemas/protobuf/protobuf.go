@@ -58,13 +58,14 @@ func Parse(ctx context.Context, source schemas.Source, resolver schemas.Resolver
 	if source.Type != schemas.Protobuf {
 		return nil, fmt.Errorf("parse a Protobuf schema: the source's type is %s", source.Type)
 	}
-	p := &parsing{source: source, limits: options.Limits.OrDefault(), stored: options.Mode == schemas.Stored, name: freePath(source)}
+	p := newParsing(source, options)
+	// What is wrong with the text itself is told before anyone is asked for
+	// references; the tree is not kept while they are.
+	if err := atWork(ctx, p.read); err != nil {
+		return nil, err
+	}
 	if len(source.References) > 0 {
-		// What is wrong with the text itself is told before anyone is asked for
-		// references; the tree is not kept while they are.
-		if err := atWork(ctx, func() error { _, err := p.own(); return err }); err != nil {
-			return nil, err
-		}
+		p.own.release()
 	}
 	list, direct, err := schemas.Closure(ctx, source, options.From, resolver, p.limits)
 	if err != nil {
@@ -103,21 +104,56 @@ type parsing struct {
 	limits schemas.Limits
 	stored bool
 	name   string
+	own    *unit
+	// shared is the caller's, else one of this call alone.
+	shared *schemas.Shared
+	// named tells that others may import the text by its name, so that its unit
+	// may be shared.
+	named bool
 }
 
-func (p *parsing) own() (*unit, error) {
-	return readSource(p.name, p.source.Text, p.limits, p.stored)
+func newParsing(source schemas.Source, options schemas.ParseOptions) *parsing {
+	p := &parsing{
+		source: source, limits: options.Limits.OrDefault(), stored: options.Mode == schemas.Stored,
+		name: freePath(source), shared: options.Shared,
+	}
+	if p.shared == nil {
+		p.shared = &schemas.Shared{}
+	} else if n := options.Name; n != "" && !bundledPaths[n] && !slices.ContainsFunc(source.References, func(r schemas.Reference) bool { return r.Name == n }) {
+		p.name, p.named = n, true
+	}
+	return p
+}
+
+// read reads the own text. A text that is new and meets every limit is read as
+// those that import it read it.
+func (p *parsing) read() (err error) {
+	if p.named {
+		ok := p.stored
+		if !ok {
+			_, err := scan(p.source.Text, p.limits, false)
+			ok = err == nil
+		}
+		if ok {
+			u, err := sharedUnit(p.shared, p.name, p.source.Text, schemas.Limits{}, true)
+			if err == nil && (p.stored || !u.scan.apart) && !u.hasWeak() {
+				p.own = u
+				return nil
+			}
+		}
+	}
+	p.name, p.named = freePath(p.source), false
+	if p.own, err = readSource(p.name, p.source.Text, p.limits, p.stored); err == nil {
+		p.own.file.Path = ""
+	}
+	return err
 }
 
 // compile makes the schema of its text and its resolved references.
 func (p *parsing) compile(ctx context.Context, list []schemas.Dependency, direct []int) (*Schema, error) {
-	own, err := p.own()
-	if err != nil {
-		return nil, err
-	}
-	own.file.Path = ""
-	s := &Schema{source: p.source, file: own.file}
-	g := &graph{name: p.name, own: own, others: map[string]*unit{}, stored: p.stored}
+	own := p.own
+	s := &Schema{source: p.source, file: own.file, origins: map[*File]Origin{}}
+	g := &graph{name: p.name, own: own, others: map[string]*unit{}, stored: p.stored, shared: p.shared, named: p.named}
 	size := len(p.source.Text)
 	fingerprints := make([]schemas.Fingerprint, len(list))
 	for i, d := range list {
@@ -129,20 +165,22 @@ func (p *parsing) compile(ctx context.Context, list []schemas.Dependency, direct
 			return nil, &schemas.LimitError{Limit: limitClosure, Most: most, Found: size}
 		}
 		// What is registered was accepted once: no limit judges it again.
-		u, err := readSource(d.Reference.Name, d.Resolved.Source.Text, p.limits, true)
+		u, err := sharedUnit(p.shared, d.Reference.Name, d.Resolved.Source.Text, schemas.Limits{}, true)
 		if err != nil {
 			return nil, &schemas.ReferenceError{Reference: d.Reference, Err: err}
 		}
-		u.file.Origin = Origin{Subject: d.Resolved.Subject, Version: d.Resolved.Version, Direct: slices.Contains(direct, i)}
+		origin := Origin{Subject: d.Resolved.Subject, Version: d.Resolved.Version, Direct: slices.Contains(direct, i)}
 		var names []string
 		var uses []schemas.Fingerprint
 		for j, r := range d.Resolved.Source.References {
 			names, uses = append(names, r.Name), append(uses, fingerprints[d.Uses[j]])
 		}
-		fingerprints[i] = schemas.FingerprintOf(schemas.Protobuf, u.file.print(true), names, uses)
+		fingerprints[i] = schemas.FingerprintOf(schemas.Protobuf, u.canonical(), names, uses)
 		if g.others[d.Reference.Name] == nil {
 			g.others[d.Reference.Name] = u
 			s.references = append(s.references, u.file)
+			s.origins[u.file] = origin
+			s.weight += 40 * len(u.canonical())
 		}
 	}
 	g.index = indexOf(g)
@@ -151,24 +189,25 @@ func (p *parsing) compile(ctx context.Context, list []schemas.Dependency, direct
 	if err := g.bound(p.limits); err != nil {
 		return nil, err
 	}
-	s.descriptor, err = g.compile(ctx)
-	if err != nil {
+	whole, err := g.compile(ctx)
+	if err == nil {
+		s.linked, s.descriptor = whole, whole.desc
+	} else {
 		var syntax schemas.SyntaxErrors
 		if !p.stored || !errors.As(err, &syntax) {
 			return nil, point(own.file, err)
 		}
 		s.problem = point(own.file, err)
 	}
-	s.finish(direct, fingerprints)
+	s.finish(own, direct, fingerprints)
 	return s, nil
 }
 
 // indexOf makes the look-up of a graph: the own file first, then references in
 // a stable order, then the bundled files that no reference replaces.
 func indexOf(g *graph) *index {
-	x := newIndex()
+	x := newIndex(g.all()...)
 	for _, u := range g.all() {
-		x.addFile(u.file)
 		if bundledPaths[u.file.Path] {
 			x.hidden[u.file.Path] = true
 		}

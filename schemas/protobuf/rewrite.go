@@ -282,7 +282,7 @@ func (g *graph) rewrite(u *unit) (text string, ok bool) {
 			if s.File == u.file || seen[s.File.Path] {
 				return
 			}
-			if s.File.Origin.Bundled || g.stored || u != g.own {
+			if g.isBundled(s.File) || g.stored || u != g.own {
 				seen[s.File.Path] = true
 				missing = append(missing, s.File.Path)
 			}
@@ -294,7 +294,7 @@ func (g *graph) rewrite(u *unit) (text string, ok bool) {
 		out.Imports = append(out.Imports, Import{Path: path})
 	}
 	text = out.print(true)
-	return text, text != u.file.print(true)
+	return text, text != u.canonical()
 }
 
 // visibleTo are the paths whose types f may use: its imports and what they
@@ -322,6 +322,12 @@ func visibleTo(f *File, fileAt func(path string) *File) map[string]bool {
 		add(i.Path)
 	}
 	return seen
+}
+
+// isBundled tells whether f is a bundled file that no reference replaces.
+func (g *graph) isBundled(f *File) bool {
+	u := g.others[f.Path]
+	return bundledPaths[f.Path] && (u == nil || u.file != f) && f != g.own.file
 }
 
 func (g *graph) fileAt(path string) *File {

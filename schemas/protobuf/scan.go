@@ -21,6 +21,7 @@ type scanned struct {
 	breaks []int
 	lines  []int // offsets, in the text as given, of the lines' first bytes
 	parsed []int // the same in text
+	apart  bool  // a reserved statement was taken apart
 }
 
 // position maps an offset in the text that was parsed to the text as given.
@@ -64,7 +65,7 @@ func scan(text string, limits schemas.Limits, stored bool) (*scanned, error) {
 	if err := s.run(); err != nil {
 		return nil, err
 	}
-	out := &scanned{text: text, lines: lineStarts(text)}
+	out := &scanned{text: text, lines: lineStarts(text), apart: s.apart}
 	if len(s.edits) > 0 {
 		slices.SortStableFunc(s.edits, func(a, b edit) int { return cmp.Compare(a.at, b.at) })
 		var b strings.Builder
@@ -80,7 +81,10 @@ func scan(text string, limits schemas.Limits, stored bool) (*scanned, error) {
 		b.WriteString(text[last:])
 		out.text = b.String()
 	}
-	out.parsed = lineStarts(out.text)
+	out.parsed = out.lines
+	if len(s.edits) > 0 {
+		out.parsed = lineStarts(out.text)
+	}
 	return out, nil
 }
 
@@ -119,6 +123,7 @@ type scanner struct {
 	path         int    // their sum, with dots
 	spelled      int    // bytes of all full names so far
 	edits        []edit
+	apart        bool
 }
 
 // edit puts a text in, in place of skip bytes.
@@ -134,7 +139,7 @@ func (s *scanner) reservedItem(kind byte) {
 		return
 	}
 	if s.item != 0 && s.item != kind && s.comma > 0 {
-		s.edits = append(s.edits, edit{s.comma, ";\nreserved ", 1})
+		s.edits, s.apart = append(s.edits, edit{s.comma, ";\nreserved ", 1}), true
 		s.comma = 0 // two items behind one comma are malformed; the parser tells
 	}
 	s.item = kind

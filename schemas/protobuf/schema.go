@@ -22,6 +22,8 @@ type Schema struct {
 	file        *File
 	references  []*File
 	index       *index
+	origins     map[*File]Origin
+	linked      *linked
 	descriptor  protoreflect.FileDescriptor
 	problem     error
 	canonical   string
@@ -41,27 +43,25 @@ type Schema struct {
 
 var _ schemas.Schema = (*Schema)(nil)
 
-func (s *Schema) finish(direct []int, fingerprints []schemas.Fingerprint) {
-	s.dropWeakImports()
-	s.canonical = s.file.print(true)
+func (s *Schema) finish(own *unit, direct []int, fingerprints []schemas.Fingerprint) {
+	if own.hasWeak() {
+		s.dropWeakImports()
+		s.canonical = s.file.print(true)
+	} else {
+		s.canonical = own.canonical()
+	}
 	var names []string
 	var uses []schemas.Fingerprint
 	for i, r := range s.source.References {
 		names, uses = append(names, r.Name), append(uses, fingerprints[direct[i]])
 	}
 	s.fingerprint = schemas.FingerprintOf(schemas.Protobuf, s.canonical, names, uses)
-	s.weight = 4096 + 40*len(s.canonical)
-	for _, f := range s.references {
-		s.weight += 40 * len(f.print(true))
-	}
+	s.weight += 4096 + 40*len(s.canonical)
 }
 
 // dropWeakImports forgets weak imports, as the reference does, but turns those
 // that the text uses into plain ones: without them it would not parse again.
 func (s *Schema) dropWeakImports() {
-	if !slices.ContainsFunc(s.file.Imports, func(i Import) bool { return i.Weak }) {
-		return
-	}
 	used := map[string]bool{}
 	r := &rewriter{
 		index: s.index, visible: visibleTo(s.file, s.fileAt), own: s.file,
@@ -151,6 +151,14 @@ func (s *Schema) Shown() *File {
 
 // References are the files of the closure, dependencies first.
 func (s *Schema) References() []*File { return s.references }
+
+// OriginOf tells where a file of the closure comes from.
+func (s *Schema) OriginOf(f *File) Origin {
+	if f != s.file && bundledPaths[f.Path] && s.Bundled(f.Path) == f {
+		return Origin{Bundled: true}
+	}
+	return s.origins[f]
+}
 
 // Descriptor is the linked form, nil when Problem is not.
 func (s *Schema) Descriptor() protoreflect.FileDescriptor { return s.descriptor }

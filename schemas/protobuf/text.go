@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/bufbuild/protocompile/ast"
 	"github.com/bufbuild/protocompile/parser"
@@ -15,11 +16,49 @@ import (
 	"github.com/cartorio-registry/cartorio/schemas"
 )
 
-// unit is one parsed text. The syntax tree is dropped once it was compiled.
+// unit is one parsed text. It may be shared by many graphs.
 type unit struct {
+	path string
 	file *File
-	tree *ast.FileNode
 	scan *scanned
+	// symbols and canonical are made at their first use.
+	symbols   func() symbols
+	canonical func() string
+
+	mu   sync.Mutex
+	root *ast.FileNode // nil once it was released
+}
+
+func newUnit(path string, tree *ast.FileNode, s *scanned) *unit {
+	u := &unit{path: path, file: build(path, tree, s), scan: s, root: tree}
+	u.symbols = sync.OnceValue(func() symbols { return symbolsOf(u.file) })
+	u.canonical = sync.OnceValue(func() string { return u.file.print(true) })
+	return u
+}
+
+// tree is the syntax tree, parsed again if it was released.
+//
+// Errors: none for a text that parsed once.
+func (u *unit) tree() (*ast.FileNode, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.root == nil {
+		return parser.Parse(u.path, strings.NewReader(u.scan.text), reporter.NewHandler(nil))
+	}
+	return u.root, nil
+}
+
+// hasWeak tells whether the text has a weak import, which a schema changes in
+// its own file.
+func (u *unit) hasWeak() bool {
+	return slices.ContainsFunc(u.file.Imports, func(i Import) bool { return i.Weak })
+}
+
+// release drops the syntax tree, which is many times the size of the rest.
+func (u *unit) release() {
+	u.mu.Lock()
+	u.root = nil
+	u.mu.Unlock()
 }
 
 // readSource parses a text, or else the base64 of a descriptor.
@@ -72,7 +111,7 @@ func readText(path, text string, limits schemas.Limits, stored bool) (u *unit, e
 	if err != nil {
 		return nil, c.errors(err)
 	}
-	return &unit{file: build(path, tree, s), tree: tree, scan: s}, nil
+	return newUnit(path, tree, s), nil
 }
 
 // collector gathers what the compiler says.

@@ -1,0 +1,252 @@
+package protobuf
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bufbuild/protocompile"
+	"github.com/bufbuild/protocompile/linker"
+	"github.com/bufbuild/protocompile/protoutil"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// What parses of one tree share: each text is parsed once, and each file is
+// linked once for each meaning of its imports.
+type (
+	unitKey struct {
+		path, text string
+		limits     schemas.Limits
+		stored     bool
+	}
+	linkKey struct {
+		unit    *unit
+		imports string
+	}
+	symbolsKey struct{}
+)
+
+type read struct {
+	unit *unit
+	err  error
+}
+
+// sharedUnit is readSource, once.
+func sharedUnit(shared *schemas.Shared, path, text string, limits schemas.Limits, stored bool) (*unit, error) {
+	got := shared.Once(unitKey{path, text, limits, stored}, func() any {
+		u, err := readSource(path, text, limits, stored)
+		return read{u, err}
+	}).(read)
+	return got.unit, got.err
+}
+
+// linked is a linked file and those it imports.
+type linked struct {
+	id      uint64
+	desc    protoreflect.FileDescriptor
+	imports []*linked
+	// again is the file as protobuf-go builds it; see mapping.
+	again func() (protoreflect.FileDescriptor, error)
+}
+
+var links atomic.Uint64
+
+func newLinked(fd protoreflect.FileDescriptor, imports []*linked) *linked {
+	l := &linked{id: links.Add(1), desc: fd, imports: imports}
+	l.again = sync.OnceValues(l.rebuild)
+	return l
+}
+
+// linkedOf is a file that was linked together with those it imports.
+func linkedOf(fd protoreflect.FileDescriptor) *linked {
+	done := map[string]*linked{}
+	var of func(fd protoreflect.FileDescriptor) *linked
+	of = func(fd protoreflect.FileDescriptor) *linked {
+		if l := done[fd.Path()]; l != nil {
+			return l
+		}
+		var imports []*linked
+		for i := range fd.Imports().Len() {
+			if one := fd.Imports().Get(i); !one.IsPlaceholder() {
+				imports = append(imports, of(one.FileDescriptor))
+			}
+		}
+		done[fd.Path()] = newLinked(fd, imports)
+		return done[fd.Path()]
+	}
+	return of(fd)
+}
+
+// all are l and what it imports, l first.
+func (l *linked) all() []*linked {
+	seen := map[*linked]bool{l: true}
+	list := []*linked{l}
+	for i := 0; i < len(list); i++ {
+		for _, one := range list[i].imports {
+			if !seen[one] {
+				seen[one] = true
+				list = append(list, one)
+			}
+		}
+	}
+	return list
+}
+
+// rebuild makes the descriptor anew, on imports that were made so.
+func (l *linked) rebuild() (protoreflect.FileDescriptor, error) {
+	files := make(importing, 0, len(l.imports))
+	for _, one := range l.imports {
+		fd, err := one.again()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, fd)
+	}
+	return protodesc.NewFile(protoutil.ProtoFromFileDescriptor(l.desc), files)
+}
+
+// importing finds what some files define, and what they import publicly.
+type importing []protoreflect.FileDescriptor
+
+func (x importing) FindFileByPath(path string) (protoreflect.FileDescriptor, error) {
+	for _, fd := range x {
+		if fd.Path() == path {
+			return fd, nil
+		}
+	}
+	return nil, protoregistry.NotFound
+}
+
+func (x importing) FindDescriptorByName(name protoreflect.FullName) (protoreflect.Descriptor, error) {
+	for _, fd := range x {
+		if d := findIn(fd, name); d != nil {
+			return d, nil
+		}
+		for i := range fd.Imports().Len() {
+			if one := fd.Imports().Get(i); one.IsPublic {
+				if d, err := (importing{one.FileDescriptor}).FindDescriptorByName(name); err == nil {
+					return d, nil
+				}
+			}
+		}
+	}
+	return nil, protoregistry.NotFound
+}
+
+// findIn finds a message, an enum or an extension of a file by its full name.
+func findIn(fd protoreflect.FileDescriptor, name protoreflect.FullName) protoreflect.Descriptor {
+	if name.Parent() == fd.Package() {
+		if m := fd.Messages().ByName(name.Name()); m != nil {
+			return m
+		}
+		if e := fd.Enums().ByName(name.Name()); e != nil {
+			return e
+		}
+		if x := fd.Extensions().ByName(name.Name()); x != nil {
+			return x
+		}
+		return nil
+	}
+	if len(name) <= len(fd.Package()) {
+		return nil
+	}
+	around, ok := findIn(fd, name.Parent()).(protoreflect.MessageDescriptor)
+	if !ok {
+		return nil
+	}
+	if m := around.Messages().ByName(name.Name()); m != nil {
+		return m
+	}
+	if e := around.Enums().ByName(name.Name()); e != nil {
+		return e
+	}
+	if x := around.Extensions().ByName(name.Name()); x != nil {
+		return x
+	}
+	return nil
+}
+
+// linkShared links the own unit of a graph on imports that are linked already. ok is false
+// where that cannot be had, for whatever reason: then all is linked together,
+// which has the words for it.
+func (g *graph) linkShared(ctx context.Context) (l *linked, ok bool) {
+	if g.overrides() {
+		return nil, false
+	}
+	done := map[string]*linked{}
+	var visit func(u *unit) *linked
+	visit = func(u *unit) *linked {
+		path := g.path(u)
+		if l, ok := done[path]; ok {
+			return l // nil for one whose visit is open: a circle
+		}
+		done[path] = nil
+		imports := make([]*linked, 0, len(u.file.Imports))
+		var key []byte
+		for _, i := range u.file.Imports {
+			var one *linked
+			switch {
+			case i.Path == g.name:
+			case g.others[i.Path] != nil:
+				one = visit(g.others[i.Path])
+			case bundledPaths[i.Path]:
+				one = bundledFiles[i.Path].whole()
+			}
+			if one == nil {
+				return nil
+			}
+			imports = append(imports, one)
+			key = binary.BigEndian.AppendUint64(key, one.id)
+		}
+		if u == g.own && !g.named {
+			// Nobody else asks for it, and its names are not in the way of others'.
+			done[path] = linkOne(ctx, &linker.Symbols{}, path, u, imports)
+			return done[path]
+		}
+		all := g.shared.Once(symbolsKey{}, func() any { return &linker.Symbols{} }).(*linker.Symbols)
+		done[path] = g.shared.Once(linkKey{u, string(key)}, func() any { return linkOne(ctx, all, path, u, imports) }).(*linked)
+		return done[path]
+	}
+	l = visit(g.own)
+	return l, l != nil
+}
+
+// linkOne gives nil for a file that does not link.
+func linkOne(ctx context.Context, all *linker.Symbols, path string, u *unit, imports []*linked) (l *linked) {
+	defer func() {
+		if p := recover(); p != nil {
+			l = nil
+		}
+	}()
+	tree, err := u.tree()
+	if err != nil {
+		return nil
+	}
+	compiler := protocompile.Compiler{
+		MaxParallelism: 1,
+		Symbols:        all,
+		Resolver: protocompile.ResolverFunc(func(name string) (protocompile.SearchResult, error) {
+			if name == path {
+				return protocompile.SearchResult{AST: tree}, nil
+			}
+			i := slices.IndexFunc(imports, func(l *linked) bool { return l.desc.Path() == name })
+			if i < 0 {
+				return protocompile.SearchResult{}, protoregistry.NotFound
+			}
+			return protocompile.SearchResult{Desc: imports[i].desc}, nil
+		}),
+	}
+	// A cancelled parse must not spoil the link for others.
+	files, err := compiler.Compile(context.WithoutCancel(ctx), path)
+	if err != nil {
+		return nil
+	}
+	u.release()
+	return newLinked(files[0], imports)
+}

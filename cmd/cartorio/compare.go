@@ -271,6 +271,8 @@ func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q comp
 		r.report.Compared[0].Findings = list
 	}
 	for i := range r.report.Compared {
+		// The parsed forms of a whole tree would not fit into memory.
+		r.report.Compared[i].Old.Schema = nil
 		for j := range r.report.Compared[i].Findings {
 			f := &r.report.Compared[i].Findings[j]
 			f.Base.Label, f.Base.File = base.label, base.show(p.Old.Path)

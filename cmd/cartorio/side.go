@@ -35,6 +35,8 @@ type side struct {
 	// prefix stands before a path of the tree when it is shown.
 	prefix string
 	close  func()
+	// shared is what the schemas of the side have in common.
+	shared schemas.Shared
 
 	root   string   // folder on disk
 	commit string   // of a git side
@@ -300,7 +302,11 @@ func (s *side) parse(ctx context.Context, e *folder.Entry, mode schemas.Mode, be
 	if beside != nil {
 		resolver = either{s.folder, beside}
 	}
-	return format.Parse(ctx, e.Source, resolver, schemas.ParseOptions{Mode: mode, From: e.Subject.Context})
+	options := schemas.ParseOptions{Mode: mode, From: e.Subject.Context, Shared: &s.shared}
+	if own, ok := s.folder.Entry(e.Path); ok && own == e {
+		options.Name = e.Path // else it is a variant, which nothing refers to
+	}
+	return format.Parse(ctx, e.Source, resolver, options)
 }
 
 // either asks one resolver and then the other.

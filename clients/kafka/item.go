@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -148,7 +149,7 @@ func (i *item) spring(d validate.DeadLetter, most int) []kgo.RecordHeader {
 	if i.r.Attrs.TimestampType() == 1 {
 		kind = "LogAppendTime"
 	}
-	cut := func(s string, most int) []byte { return []byte(s[:min(len(s), most)]) }
+	cut := func(s string, most int) []byte { return []byte(strings.ToValidUTF8(s[:min(len(s), most)], "")) }
 	u64 := func(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) } //nolint:gosec // Java's two's complement
 	return []kgo.RecordHeader{
 		{Key: "kafka_dlt-exception-fqcn", Value: []byte("cartorio." + d.Reason.String())},

@@ -69,16 +69,16 @@ type Finding struct {
 	Witness     *ShownWitness `json:"witness"`
 	Fingerprint string        `json:"fingerprint"`
 	Accepted    *Acceptance   `json:"accepted"`
-	// Lowered tells that the configuration of a gate shows the finding as less
-	// than it is; nil where it does not. It changes no verdict.
-	Lowered *Lowering `json:"lowered,omitempty"`
+	// Override tells that the configuration of a gate shows the finding as more
+	// or less than it is; nil where it does not. It changes no verdict.
+	Override *Override `json:"override,omitempty"`
 	// Repairs are ways out that were checked, the nearest first; only where they
 	// were asked for.
 	Repairs []Repair `json:"repairs,omitempty"`
 }
 
-// Lowering is a severity that a configuration changed.
-type Lowering struct {
+// Override is a severity that a configuration changed.
+type Override struct {
 	From   Severity `json:"from"`          // what the comparison says
 	Off    bool     `json:"off,omitempty"` // not shown to people at all
 	Source string   `json:"source"`        // where the configuration says so
@@ -119,8 +119,8 @@ type Summary struct {
 	Risks      int `json:"risks"`
 	Notes      int `json:"notes"`
 	Accepted   int `json:"accepted"`
-	// Lowered are those that a configuration shows as less than they are, Off
-	// those among them that it does not show; they are counted where they stand.
+	// Lowered are the breaks that a configuration shows as less than they are;
+	// Off are findings of any severity that it does not show, counted nowhere else.
 	Lowered int `json:"lowered,omitempty"`
 	Off     int `json:"off,omitempty"`
 	Hidden  int `json:"hidden,omitempty"` // findings that were cut from this document
@@ -177,13 +177,13 @@ func NewDocument(tool string, reports ...Report) Document {
 		}
 	}
 	for _, f := range d.Findings {
-		if f.Lowered != nil {
+		if f.Override != nil && f.Override.From == SeverityBreaking && f.Accepted == nil {
 			d.Summary.Lowered++
 		}
 		switch {
 		case f.Accepted != nil:
 			d.Summary.Accepted++
-		case f.Lowered != nil && f.Lowered.Off:
+		case f.Override != nil && f.Override.Off:
 			d.Summary.Off++
 		case f.Severity == SeverityBreaking:
 			d.Summary.Breaks++

@@ -46,6 +46,14 @@ func (l Level) IsTransitive() bool {
 	return l == BackwardTransitive || l == ForwardTransitive || l == FullTransitive
 }
 
+// Transitive is l asked of every version.
+func (l Level) Transitive() Level {
+	if l == None || l.IsTransitive() {
+		return l
+	}
+	return l + 1
+}
+
 // alone is l without its reach.
 func (l Level) alone() Level {
 	if l.IsTransitive() {

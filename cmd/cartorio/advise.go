@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) adviseCommand() *cobra.Command {
-	c := checking{failOn: "breaking", ownLevel: true, advise: true, chosen: choices{true, true, true}}
+	c := checking{failOn: "breaking", ownLevel: true, advise: true, chosen: choices{true, true, true, true}}
 	cmd := &cobra.Command{
 		Use:   "advise OLD NEW",
 		Short: "Say under which levels a change passes, how to roll it out, and how to make it without the break",

@@ -32,7 +32,7 @@ type history struct {
 }
 
 // choices tells which settings were given; the others are the registry's.
-type choices struct{ level, policy, verdictPolicy bool }
+type choices struct{ level, policy, verdictPolicy, category bool }
 
 const registryPrefix = "registry:"
 
@@ -51,7 +51,7 @@ func (a *app) newHistory(base, url string, head *side, q compat.Question, chosen
 		h.only, h.at = &s, version
 	}
 	var err error
-	h.client, err = dial(url)
+	h.client, err = dial(url, a.config.Auth)
 	return h, err
 }
 
@@ -71,7 +71,7 @@ func subjectAt(text string) (string, schemas.Version) {
 func (h *history) compare(ctx context.Context, p *progress) ([]result, error) {
 	var entries []*folder.Entry
 	for i := range h.head.folder.Entries {
-		if e := &h.head.folder.Entries[i]; e.Selected {
+		if e := &h.head.folder.Entries[i]; e.Selected && (h.how.leftOut == nil || !h.how.leftOut(e)) {
 			entries = append(entries, e)
 		}
 	}
@@ -100,12 +100,13 @@ func (h *history) one(ctx context.Context, e *folder.Entry) (result, error) {
 	if h.only != nil {
 		subject = *h.only
 	}
+	took := h.how.settle(e, &q)
 	q.Subject, q.Label = subject.String(), h.head.show(e.Path)
 	if e.Err != nil {
 		_, err := h.head.parse(ctx, e, schemas.New, nil)
 		return r.refuse(q, h.head, err, q.Label), nil //nolint:nilerr // what is wrong with the file is the answer
 	}
-	if err := h.settle(ctx, subject, &q); err != nil {
+	if err := h.settle(ctx, subject, took, &q); err != nil {
 		return r, err
 	}
 	known := *e
@@ -135,6 +136,9 @@ func (h *history) one(ctx context.Context, e *folder.Entry) (result, error) {
 		}
 		q.History = append(q.History, compat.Old{Label: label, Version: v, Schema: old})
 	}
+	if h.how.versions > 0 {
+		q.Level = q.Level.Transitive()
+	}
 	r.old = true
 	r.ask(q, h.how, func(text string) (schemas.Schema, error) {
 		changed := known
@@ -155,7 +159,7 @@ func (h *history) one(ctx context.Context, e *folder.Entry) (result, error) {
 	if r.report.Category != "" {
 		return r, nil // a registry knows no rule sets to agree with
 	}
-	return r, h.agree(ctx, subject, e, &known, r.report)
+	return r, h.agree(ctx, subject, took, e, &known, r.report)
 }
 
 // broken tells what kept a pair from being compared, unless it is the registry
@@ -168,28 +172,26 @@ func (h *history) broken(r result, q compat.Question, why error, where string) (
 }
 
 // settle takes from the registry what was not said here.
-func (h *history) settle(ctx context.Context, subject schemas.Subject, q *compat.Question) error {
-	if level, ok := h.how.levels[subject]; ok && !h.chosen.level {
-		q.Level = level
-	}
-	if h.chosen.level && h.chosen.policy && h.chosen.verdictPolicy {
+func (h *history) settle(ctx context.Context, subject schemas.Subject, took choices, q *compat.Question) error {
+	took.level, took.policy, took.verdictPolicy = took.level || h.chosen.level, took.policy || h.chosen.policy, took.verdictPolicy || h.chosen.verdictPolicy
+	if took.level && took.policy && took.verdictPolicy {
 		return nil
 	}
 	config, err := h.client.Config(ctx, subject, true)
 	if err != nil {
 		return err
 	}
-	if _, declared := h.how.levels[subject]; !h.chosen.level && !declared && config.Level != "" {
+	if !took.level && config.Level != "" {
 		if q.Level, err = compat.ParseLevel(config.Level); err != nil {
 			return err
 		}
 	}
-	if !h.chosen.policy && config.Policy != "" {
+	if !took.policy && config.Policy != "" {
 		if q.Policy, err = compat.ParsePolicy(config.Policy); err != nil {
 			return err
 		}
 	}
-	if !h.chosen.verdictPolicy && config.VerdictPolicy != "" {
+	if !took.verdictPolicy && config.VerdictPolicy != "" {
 		if q.VerdictPolicy, err = compat.ParseVerdictPolicy(config.VerdictPolicy); err != nil {
 			return err
 		}
@@ -210,7 +212,12 @@ func (h *history) versions(ctx context.Context, subject schemas.Subject, level c
 		return nil, err
 	}
 	slices.Reverse(list)
-	if !level.IsTransitive() || h.at == schemas.Latest {
+	switch {
+	case h.at == schemas.Latest:
+		list = list[:1]
+	case h.how.versions > 0:
+		list = list[:min(len(list), h.how.versions)]
+	case !level.IsTransitive():
 		list = list[:1]
 	}
 	return list, nil
@@ -235,8 +242,8 @@ func (h *history) read(ctx context.Context, subject schemas.Subject, source sche
 // agree puts the same question to the registry, where it can be put: a registry
 // with another engine or another version may answer otherwise, and a pipeline
 // that is green must not be refused at registration.
-func (h *history) agree(ctx context.Context, subject schemas.Subject, e, known *folder.Entry, report compat.Report) error {
-	if _, declared := h.how.levels[subject]; declared || len(e.Uses) > 0 || h.at != 0 || h.chosen != (choices{}) {
+func (h *history) agree(ctx context.Context, subject schemas.Subject, took choices, e, known *folder.Entry, report compat.Report) error {
+	if took != (choices{}) || len(e.Uses) > 0 || h.at != 0 || h.chosen != (choices{}) || h.how.versions > 0 || len(h.how.exceptions) > 0 {
 		return nil
 	}
 	answer, err := h.client.CheckAll(ctx, subject, sr.Registration{Source: known.Source}, false)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/gitfs"
+	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/report"
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas/folder"
 )
@@ -29,6 +29,18 @@ type checking struct {
 	// ownLevel passes over the levels that the configuration gives to subjects;
 	// advise asks for advice and repairs beside the findings.
 	ownLevel, advise bool
+	// formats are FORM or FORM=FILE.
+	formats        []string
+	allVersions    int
+	maxFindings    int
+	exceptions     string
+	strict         bool
+	allowUnchecked bool
+	environment    string
+	gate           *gate // of the command that judges; nil for the others
+	explicit       choices
+	failOnSaid     bool
+	older          []older
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -37,9 +49,10 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:   "check [HEAD] --against BASE",
 		Short: "Say which changes between two sets of schemas break readers or writers",
 		Long: `Compares the schemas of HEAD (default: the current folder) with those of BASE.
-Each may be a folder, a file, or a git ref: git:REF, git:merge-base(REF), with
-#path=DIR behind it or not; without it the ref is read at the path of HEAD.
-Nothing is checked out or fetched.
+Each may be a folder, a file, an archive (.tar.gz, .tgz, .tar, .zip, "-" for one
+on stdin), or a git ref: git:REF, git:merge-base(REF), git:tags(PATTERN) for the
+highest tag behind HEAD. Archives and refs may have #path=DIR behind them; without
+it a ref is read at the path of HEAD. Nothing is checked out or fetched.
 
 BASE may also be a registry: registry:SUBJECT or registry:SUBJECT@VERSION for one
 schema, registry: for all, each under the subject that registering would give it.
@@ -69,7 +82,15 @@ A PATTERN is a file, a folder or a glob with * and **, seen from HEAD.`,
 				head = args[0]
 			}
 			f := cmd.Flags()
-			c.chosen = choices{f.Changed("level"), f.Changed("policy"), f.Changed("verdict-policy")}
+			c.chosen = choices{f.Changed("level"), f.Changed("policy"), f.Changed("verdict-policy"), f.Changed("category")}
+			c.explicit = choices{explicit(cmd, "level"), explicit(cmd, "policy"), explicit(cmd, "verdict-policy"), explicit(cmd, "category")}
+			c.failOnSaid = explicit(cmd, "fail-on")
+			c.defaults(a.config.Defaults)
+			if url, err := a.environment(c.environment); err != nil {
+				return err
+			} else if url != "" && !explicit(cmd, "registry") {
+				c.registry = url
+			}
 			return a.check(cmd.Context(), head, c)
 		},
 	}
@@ -79,11 +100,17 @@ A PATTERN is a file, a folder or a glob with * and **, seen from HEAD.`,
 	f.StringVar(&c.policy, "policy", "STRICT", "STRICT or LENIENT: LENIENT loosens JSON Schema's closed models")
 	f.StringVar(&c.verdictPolicy, "verdict-policy", "REFERENCE", "REFERENCE (what the reference registry says), SOUND (what happens to data) or BOTH")
 	f.StringVar(&c.category, "category", "", "for Protobuf, a rule set of buf instead of a level: FILE, PACKAGE, CSR, WIRE_JSON or WIRE")
-	f.StringVar(&c.format, "format", "text", "text or json")
-	f.StringVar(&c.output, "output", "", "write to `FILE` instead of stdout")
+	f.StringSliceVar(&c.formats, "format", []string{"text"}, "`FORM` or FORM=FILE, as often as wanted: text, "+strings.Join(report.Names(), ", "))
+	f.StringVar(&c.output, "output", "", "write the one FORM without a file of its own to `FILE` instead of stdout")
 	f.StringVar(&c.failOn, "fail-on", "breaking", "lowest severity that exits 1: breaking or risk")
 	f.BoolVar(&c.exitZero, "exit-zero", false, "exit 0 for findings; never for what could not be compared")
 	f.BoolVar(&c.allowEmpty, "allow-empty-base", false, "take a base that does not exist, or holds no schema, as empty")
+	f.IntVar(&c.allVersions, "all-versions", 0, "compare with the newest `N` versions of a registry, or the last N changes of a git ref, whatever the level")
+	f.IntVar(&c.maxFindings, "max-findings", 0, "show at most `N` findings, and say how many there are; 0 shows all")
+	f.StringVar(&c.exceptions, "exceptions", "", "`FILE` of accepted findings (default: cartorio.exceptions.yaml beside cartorio.yaml, or at the repository's root)")
+	f.BoolVar(&c.strict, "strict-exceptions", false, "exit 1 when an exception has ended or matches nothing")
+	f.BoolVar(&c.allowUnchecked, "allow-unchecked", false, "do not exit 2 for what could not be compared; it is told all the same")
+	f.StringVar(&c.environment, "environment", "", "`NAME` of an environment of cartorio.yaml: its registry, and its exceptions")
 	f.StringSliceVar(&c.include, "path", nil, "compare only what matches `PATTERN`")
 	f.StringSliceVar(&c.exclude, "exclude-path", nil, "leave out what matches `PATTERN`")
 	f.StringVar(&c.root, "root", "", "`FOLDER` in which references are found (default: HEAD, or the folder of a file)")
@@ -93,7 +120,7 @@ A PATTERN is a file, a folder or a glob with * and **, seen from HEAD.`,
 	oneOf(cmd, "policy", "STRICT", "LENIENT")
 	oneOf(cmd, "verdict-policy", "REFERENCE", "SOUND", "BOTH")
 	oneOf(cmd, "category", "FILE", "PACKAGE", "CSR", "WIRE_JSON", "WIRE")
-	oneOf(cmd, "format", "text", "json")
+	oneOf(cmd, "format", append([]string{"text"}, report.Names()...)...)
 	oneOf(cmd, "fail-on", "breaking", "risk")
 	return cmd
 }
@@ -103,31 +130,32 @@ func (a *app) check(ctx context.Context, headArg string, c checking) error {
 	if err != nil {
 		return fail(exitUsage, err)
 	}
+	outputs, err := parseOutputs(c.formats, c.output)
+	if err != nil {
+		return fail(exitUsage, err)
+	}
 	if c.against == "" {
 		return failf(exitUsage, "--against is missing: name a folder, a file, a git ref such as git:main, or registry:SUBJECT")
 	}
+	g := a.newGate(c)
+	if err := g.readExceptions(c.exceptions); err != nil {
+		return err
+	}
+	c.gate = g
 	results, err := a.results(ctx, headArg, c, q)
 	if err != nil {
 		return err
 	}
+	g.apply(results)
 	doc := documentOf(results)
-	if err := a.write(c.output, func(w io.Writer, colours bool) error {
-		if c.format == "json" {
-			return writeJSON(w, doc)
-		}
-		return renderText(w, colours, doc, results, c.against)
-	}); err != nil {
+	doc.Remarks = g.remarks(results)
+	for _, text := range doc.Remarks {
+		a.say("%s", text)
+	}
+	if err := a.writeAll(outputs, c, doc, results); err != nil {
 		return err
 	}
-	switch {
-	case doc.Verdict == compat.NotChecked:
-		return fail(exitNotCompared, nil)
-	case c.exitZero:
-		return nil
-	case doc.Verdict == compat.Breaking, c.failOn == "risk" && doc.Summary.Risks > 0:
-		return fail(exitFindings, nil)
-	}
-	return nil
+	return g.outcome(doc)
 }
 
 // results opens both sides and compares them.
@@ -136,7 +164,7 @@ func (a *app) results(ctx context.Context, headArg string, c checking, q compat.
 	if err != nil {
 		return nil, fail(exitUsage, err)
 	}
-	r := reading{root: c.root, naming: naming, include: c.include, exclude: c.exclude, declared: a.subjects, gate: !c.ownLevel}
+	r := reading{root: c.root, naming: naming, include: c.include, exclude: c.exclude, declared: a.declared(), gate: !c.ownLevel, in: a.in}
 	head, err := openHead(ctx, headArg, r)
 	if err != nil {
 		return nil, err
@@ -148,6 +176,14 @@ func (a *app) results(ctx context.Context, headArg string, c checking, q compat.
 			return nil, err
 		}
 		defer base.close()
+		if c.allVersions > 0 {
+			if err := c.goBack(ctx, head, base, r); err != nil {
+				return nil, err
+			}
+			for _, o := range c.older {
+				defer o.side.close()
+			}
+		}
 	}
 	if err := unmatched(head, base); err != nil {
 		return nil, err
@@ -167,10 +203,13 @@ func (a *app) results(ctx context.Context, headArg string, c checking, q compat.
 	if err := head.declaredAbsent(); err != nil {
 		return nil, err
 	}
+	if c.gate != nil {
+		c.gate.readBefore(ctx, base)
+	}
 	p := a.startProgress("comparing")
 	defer p.stop()
 	if base == nil {
-		h, err := a.newHistory(c.against, c.registry, head, q, c.chosen, a.comparing(c))
+		h, err := a.newHistory(c.against, c.registry, head, q, c.chosen, a.comparing(c, head))
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +217,7 @@ func (a *app) results(ctx context.Context, headArg string, c checking, q compat.
 		h.allowEmpty = c.allowEmpty
 		return h.compare(ctx, p)
 	}
-	results := compareSides(ctx, head, base, q, a.comparing(c), p)
+	results := compareSides(ctx, head, base, q, a.comparing(c, head), p)
 	if err := ctx.Err(); err != nil {
 		return nil, failf(exitNotCompared, "comparing: %w", err)
 	}
@@ -186,10 +225,12 @@ func (a *app) results(ctx context.Context, headArg string, c checking, q compat.
 }
 
 // comparing says how the pairs of a run are compared.
-func (a *app) comparing(c checking) comparing {
-	how := comparing{advise: c.advise, gate: !c.ownLevel}
-	if !c.ownLevel {
-		how.levels = levelsOf(a.subjects)
+func (a *app) comparing(c checking, head *side) comparing {
+	how := comparing{advise: c.advise, gate: !c.ownLevel, said: c.explicit, versions: c.allVersions, older: c.older, at: a.now()}
+	if c.gate != nil {
+		how.exceptions = c.gate.inForce
+		c.gate.from = a.declared().from(head.root)
+		how.of, how.leftOut = c.gate.of, c.gate.leftOut
 	}
 	return how
 }
@@ -208,8 +249,11 @@ func (c checking) question() (q compat.Question, err error) {
 	if q.Category, err = compat.ParseCategory(allCheckers(), c.category); err != nil {
 		return q, err
 	}
-	if c.format != "text" && c.format != "json" {
+	if c.format != "" && c.format != "text" && c.format != "json" {
 		return q, errors.New("--format " + c.format + " is neither text nor json")
+	}
+	if c.allVersions < 0 || c.maxFindings < 0 {
+		return q, errors.New("--all-versions and --max-findings take no number below 0")
 	}
 	if c.failOn != "breaking" && c.failOn != "risk" {
 		return q, errors.New("--fail-on " + c.failOn + " is neither breaking nor risk")
@@ -240,6 +284,9 @@ func openHead(ctx context.Context, arg string, r reading) (*side, error) {
 	if strings.HasPrefix(arg, registryPrefix) {
 		return nil, failf(exitUsage, "%s cannot be the head: what a registry has was judged when it was registered", arg)
 	}
+	if _, _, ok := archived(arg); ok {
+		return openArchive(ctx, arg, nil, r)
+	}
 	if !gitfs.Is(arg) {
 		return openDisk(ctx, arg, r)
 	}
@@ -261,6 +308,9 @@ func openBase(ctx context.Context, c checking, head *side, r reading) (*side, er
 			return nil, fail(exitUsage, err)
 		}
 		return openGit(ctx, spec, head, c.allowEmpty, r)
+	}
+	if _, _, ok := archived(c.against); ok {
+		return openArchive(ctx, c.against, head, r)
 	}
 	if _, err := os.Stat(c.against); c.allowEmpty && errors.Is(err, os.ErrNotExist) {
 		return (&side{label: c.against, prefix: c.against}).empty(ctx)
@@ -287,8 +337,8 @@ func isRef(ctx context.Context, spec gitfs.Spec, dir string) bool {
 
 // unsupported refuses the forms that a later version reads.
 func unsupported(arg string) error {
-	if strings.HasPrefix(arg, "bundle:") || arg == "-" {
-		return failf(exitUsage, "%s cannot be compared yet: name a folder, a file, a git ref or a registry", arg)
+	if strings.HasPrefix(arg, "bundle:") {
+		return failf(exitUsage, "%s cannot be compared yet: name a folder, a file, an archive, a git ref or a registry", arg)
 	}
 	return nil
 }
@@ -317,5 +367,11 @@ func (a *app) count(s *side) {
 	if n := len(s.folder.Links); n > 0 {
 		parts = append(parts, plural(n, "link or submodule not followed", "links or submodules not followed"))
 	}
+	if n := s.folder.Skipped; n > 0 {
+		parts = append(parts, plural(n, "file or folder ignored by git", "files and folders ignored by git"))
+	}
 	a.say("%s: %s", s.label, strings.Join(parts, ", "))
+	for _, p := range s.folder.Unnamed {
+		a.say("%s: the name is no UTF-8, and nothing of it was read", s.show(p))
+	}
 }

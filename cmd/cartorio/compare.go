@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
+	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/config"
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/compat/checkers"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -30,13 +31,56 @@ type result struct {
 	advice *compat.Advice
 }
 
-// comparing says how pairs are compared: the levels that subjects have of their
-// own, and whether advice is asked for.
+// comparing says how pairs are compared.
 type comparing struct {
-	levels map[schemas.Subject]compat.Level
-	advise bool
-	// gate tells that the command judges, and has its flags.
-	gate bool
+	// of is what the configuration says of a file of the head, or of one that the
+	// head had; nil when it says nothing.
+	of func(*folder.Entry) config.Subject
+	// leftOut tells the files that the configuration does not let the gate see.
+	leftOut func(*folder.Entry) bool
+	// said are the settings that the command line or the environment gave: they
+	// win over those of a subject.
+	said       choices
+	advise     bool
+	gate       bool // for the command that judges, and has its flags
+	exceptions []compat.Exception
+	at         time.Time
+	// versions is how many versions are looked at whatever the level; 0 leaves it
+	// to the level.
+	versions int
+	// older are further bases, newer ones first.
+	older []older
+}
+
+// older is a base before the base, and which of its files each file of the head
+// was.
+type older struct {
+	side *side
+	was  map[*folder.Entry]*folder.Entry
+}
+
+// settle takes from the configuration what was not said for all, and tells what
+// it took.
+func (how comparing) settle(e *folder.Entry, q *compat.Question) (took choices) {
+	q.Exceptions, q.At = how.exceptions, how.at
+	if how.of == nil {
+		return took
+	}
+	// The configuration was read, so its values are good ones.
+	own := how.of(e).Choices
+	if level, err := compat.ParseLevel(own.Level); err == nil && !how.said.level {
+		q.Level, took.level = level, true
+	}
+	if policy, err := compat.ParsePolicy(own.Policy); err == nil && !how.said.policy {
+		q.Policy, took.policy = policy, true
+	}
+	if policy, err := compat.ParseVerdictPolicy(own.VerdictPolicy); err == nil && !how.said.verdictPolicy {
+		q.VerdictPolicy, took.verdictPolicy = policy, true
+	}
+	if own.Category != "" && !how.said.category {
+		q.Category = own.Category
+	}
+	return took
 }
 
 // ask answers q, with advice where it is asked for.
@@ -81,6 +125,9 @@ func compareSides(ctx context.Context, head, base *side, q compat.Question, how 
 	default:
 		pairs = onePair(folder.Pair(base.folder, head.folder))
 	}
+	if how.leftOut != nil {
+		pairs = slices.DeleteFunc(pairs, func(p folder.Pairing) bool { return how.leftOut(entryOf(p)) })
+	}
 	p.total(len(pairs))
 	out := make([]result, len(pairs))
 	var wg sync.WaitGroup
@@ -118,16 +165,12 @@ func compareSides(ctx context.Context, head, base *side, q compat.Question, how 
 	return out
 }
 
-// levelsOf are the levels that the configuration gives to subjects of its own.
-func levelsOf(subjects map[string]declared) map[schemas.Subject]compat.Level {
-	levels := map[schemas.Subject]compat.Level{}
-	for _, d := range subjects {
-		// The configuration was read, so its levels are good ones.
-		if level, err := compat.ParseLevel(d.level); err == nil {
-			levels[schemas.ParseSubject(d.name)] = level
-		}
+// entryOf is the file that a pair is about: the new one, else the old.
+func entryOf(p folder.Pairing) *folder.Entry {
+	if p.New != nil {
+		return p.New
 	}
-	return levels
+	return p.Old
 }
 
 // blameSources moves findings to where they arise. A schema that refers to a
@@ -220,14 +263,9 @@ func onePair(pairs []folder.Pairing) []folder.Pairing {
 
 func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q compat.Question, how comparing) result {
 	r := result{pair: p}
-	entry := p.New
-	if entry == nil {
-		entry = p.Old
-	}
+	entry := entryOf(p)
 	q.Subject = orWord(entry.Subject.String(), entry.Path)
-	if level, ok := how.levels[entry.Subject]; ok {
-		q.Level = level
-	}
+	how.settle(entry, &q)
 	if p.New != nil {
 		q.Label = head.show(p.New.Path)
 	}
@@ -241,16 +279,25 @@ func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q comp
 	if err != nil {
 		return r.refuse(q, base, err, q.Label)
 	}
-	if p.Old == nil {
+	q.Next = next
+	if p.Old != nil {
+		// What was once accepted is read without the rules that came later.
+		old, err := base.parse(ctx, p.Old, schemas.Stored, nil)
+		if err != nil {
+			return r.refuse(q, base, err, base.show(p.Old.Path))
+		}
+		q.History = []compat.Old{{Label: base.show(p.Old.Path), Schema: old}}
+	}
+	if where, err := how.goBack(ctx, p.New, &q); err != nil {
+		return r.refuse(q, base, err, where)
+	}
+	if len(q.History) == 0 {
 		return r.conclude(q, "", added(head, p.New, ""))
 	}
-	// What was once accepted is read without the rules that came later.
-	old, err := base.parse(ctx, p.Old, schemas.Stored, nil)
-	if err != nil {
-		return r.refuse(q, base, err, base.show(p.Old.Path))
+	if r.old = true; p.Old == nil {
+		r.ask(q, comparing{}, nil, nil) // repairs are proposed beside the base
+		return r.placed(head, base)
 	}
-	q.Next = next
-	q.History = []compat.Old{{Label: base.show(p.Old.Path), Schema: old}}
 	variant := func(s *side, e *folder.Entry) func(string) (schemas.Schema, error) {
 		return func(text string) (schemas.Schema, error) {
 			changed := *e
@@ -270,16 +317,50 @@ func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q comp
 		slices.SortStableFunc(list, func(a, b compat.Finding) int { return rank(a.Severity) - rank(b.Severity) })
 		r.report.Compared[0].Findings = list
 	}
+	return r.placed(head, base)
+}
+
+// placed says of every finding in which files its places are.
+func (r result) placed(head, base *side) result {
 	for i := range r.report.Compared {
+		c := &r.report.Compared[i]
 		// The parsed forms of a whole tree would not fit into memory.
-		r.report.Compared[i].Old.Schema = nil
-		for j := range r.report.Compared[i].Findings {
-			f := &r.report.Compared[i].Findings[j]
-			f.Base.Label, f.Base.File = base.label, base.show(p.Old.Path)
-			f.Head.Label, f.Head.File = head.label, head.show(p.New.Path)
+		c.Old.Schema = nil
+		for j := range c.Findings {
+			f := &c.Findings[j]
+			f.Base.Label, f.Base.File = base.label, c.Old.Label
+			f.Head.Label, f.Head.File = head.label, r.report.Label
 		}
 	}
 	return r
+}
+
+// goBack adds to a history what the file was before the base, each text once.
+// Where it fails, it tells the file that is at fault.
+func (how comparing) goBack(ctx context.Context, e *folder.Entry, q *compat.Question) (string, error) {
+	seen := map[schemas.Fingerprint]bool{}
+	for _, old := range q.History {
+		seen[old.Schema.Fingerprint()] = true
+	}
+	for _, o := range how.older {
+		was := o.was[e]
+		if was == nil {
+			continue
+		}
+		label := o.side.show(was.Path)
+		old, err := o.side.parse(ctx, was, schemas.Stored, nil)
+		if err != nil {
+			return label, err
+		}
+		if f := old.Fingerprint(); !seen[f] {
+			seen[f] = true
+			q.History = append(q.History, compat.Old{Label: label, Schema: old})
+		}
+	}
+	if how.versions > 0 {
+		q.Level = q.Level.Transitive()
+	}
+	return "", nil
 }
 
 // refuse makes the report of a pair that could not be compared.
@@ -292,6 +373,7 @@ func (r result) refuse(q compat.Question, base *side, why error, where string) r
 	if where == c.Old.Label && where != "" {
 		c.Reason = "the base: " + c.Reason
 	}
+	c.Faults = faultsOf(orWord(where, orWord(q.Label, c.Old.Label)), why)
 	r.report = compat.Report{
 		Subject: q.Subject, Label: q.Label, Format: r.format(), Level: q.Level, Policy: q.Policy, VerdictPolicy: q.VerdictPolicy,
 		NotChecked: true, Compared: []compat.Comparison{c},
@@ -299,14 +381,33 @@ func (r result) refuse(q compat.Question, base *side, why error, where string) r
 	return r
 }
 
+// faultsOf lists what is wrong with a file, one by one where its reader told
+// them apart.
+func faultsOf(file string, why error) []compat.Fault {
+	var list schemas.SyntaxErrors
+	if !errors.As(why, &list) {
+		return []compat.Fault{{File: file, Message: why.Error()}}
+	}
+	var out []compat.Fault
+	for _, one := range list {
+		f := compat.Fault{File: file, Line: one.Position.Line, Column: one.Position.Column}
+		one.Position = schemas.Position{}
+		f.Message = one.Error()
+		out = append(out, f)
+	}
+	return out
+}
+
 // conclude makes the report of a schema that stands on one side only.
 func (r result) conclude(q compat.Question, old string, f compat.Finding) result {
 	f.Subject, f.Format = q.Subject, r.format()
-	f.Fingerprint = fingerprint(f)
+	f.Fingerprint = compat.FileFingerprint(f.Format, f.Subject, f.Rule, f.Path)
+	list := []compat.Finding{f}
+	compat.Accept(list, q.Exceptions, q.At)
 	r.report = compat.Report{
 		Subject: q.Subject, Label: q.Label, Format: r.format(), Level: q.Level, Policy: q.Policy, VerdictPolicy: q.VerdictPolicy,
 		Compatible: true,
-		Compared:   []compat.Comparison{{Old: compat.Old{Label: old}, Verdict: compat.Compatible, Findings: []compat.Finding{f}}},
+		Compared:   []compat.Comparison{{Old: compat.Old{Label: old}, Verdict: compat.Compatible, Findings: list}},
 	}
 	return r
 }
@@ -361,7 +462,7 @@ func moved(base *side, p folder.Pairing) compat.Finding {
 	} else {
 		f.Why = "Its subject was " + p.Old.Subject.String() + " and is now " + p.New.Subject.String() + ", which starts a history of its own in a registry."
 	}
-	f.Fingerprint = fingerprint(f)
+	f.Fingerprint = compat.FileFingerprint(f.Format, f.Subject, f.Rule, f.Path)
 	return f
 }
 
@@ -376,15 +477,4 @@ func name(e *folder.Entry) string {
 		return e.Names[0]
 	}
 	return e.Path
-}
-
-// fingerprint is made as compat makes those of changes: of what the finding is
-// about, with no place and no wording.
-func fingerprint(f compat.Finding) string {
-	h := sha256.New()
-	for _, part := range []string{string(f.Format), f.Subject, f.Rule, f.Path, "", ""} {
-		h.Write([]byte(part))
-		h.Write([]byte{0})
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -24,7 +24,7 @@ func pairFlags(cmd *cobra.Command, c *checking) {
 }
 
 func (a *app) diffCommand() *cobra.Command {
-	c := checking{level: "FULL", policy: "STRICT", verdictPolicy: "BOTH", failOn: "breaking", ownLevel: true, chosen: choices{true, true, true}}
+	c := checking{level: "FULL", policy: "STRICT", verdictPolicy: "BOTH", failOn: "breaking", ownLevel: true, chosen: choices{true, true, true, true}}
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "List every change between two sets of schemas, not only the breaking ones",

@@ -18,8 +18,11 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/config"
 )
 
 // version is set by the linker; see the Makefile.
@@ -72,12 +75,14 @@ func wrongSetting(format string, args ...any) error {
 type app struct {
 	in       io.Reader
 	out, err io.Writer
-	subjects map[string]declared // of the configuration file, by file
+	config   config.File // what the file says beside the settings
+	// now is the clock, for what ends on a day.
+	now func() time.Time
 }
 
 // run is the whole program but for the process around it.
 func run(ctx context.Context, args []string, in io.Reader, out, complain io.Writer) (code int) {
-	a := &app{in: in, out: out, err: complain}
+	a := &app{in: in, out: out, err: complain, now: time.Now}
 	defer func() {
 		if p := recover(); p != nil {
 			code = a.defect(p, debug.Stack())

@@ -150,7 +150,7 @@ func (a *app) register(ctx context.Context, args []string, g registering) error 
 // toRegister opens what the arguments name: each folder, and the files of one
 // folder together.
 func (a *app) toRegister(ctx context.Context, args []string, g registering, naming folder.Naming) ([]*side, error) {
-	r := reading{root: g.root, naming: naming, include: g.include, exclude: g.exclude, declared: a.subjects}
+	r := reading{root: g.root, naming: naming, include: g.include, exclude: g.exclude, declared: a.declared()}
 	var sides []*side
 	files := map[string]*side{}
 	undo := func(err error) ([]*side, error) {
@@ -191,7 +191,8 @@ func (s *side) again(ctx context.Context, r reading) (func(), error) {
 	if err != nil {
 		return func() {}, failf(exitNotCompared, "reading %s: %w", s.root, bare(err))
 	}
-	return func() { _ = root.Close() }, s.read(ctx, root.FS(), r, r.declaredUnder(s.root))
+	declared, families := r.declared.under(s.root)
+	return func() { _ = root.Close() }, s.read(ctx, root.FS(), r, declared, families)
 }
 
 // parseReferences reads NAME=SUBJECT@VERSION.

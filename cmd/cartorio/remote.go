@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cartorio-registry/cartorio/clients/sr"
+	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/config"
 	"github.com/cartorio-registry/cartorio/schemas"
 )
 
@@ -26,16 +27,22 @@ const remoteHelp = `Credentials are read from CARTORIO_REGISTRY_USER and CARTORI
 or from CARTORIO_REGISTRY_TOKEN, never from the command line.`
 
 // dial makes a client; it asks nothing yet.
-func dial(url string) (*sr.Client, error) {
+// auth names other variables than ours, as the configuration may.
+func dial(url string, auth ...config.Auth) (*sr.Client, error) {
+	secret := func(ours, theirs string) string { return orWord(os.Getenv(ours), os.Getenv(theirs)) }
+	var named config.Auth
+	if len(auth) > 0 {
+		named = auth[0]
+	}
 	o := sr.Options{
 		URLs:     strings.Split(url, ","),
-		User:     os.Getenv("CARTORIO_REGISTRY_USER"),
-		Password: os.Getenv("CARTORIO_REGISTRY_PASSWORD"),
+		User:     secret("CARTORIO_REGISTRY_USER", named.User),
+		Password: secret("CARTORIO_REGISTRY_PASSWORD", named.Password),
 	}
 	for i := range o.URLs {
 		o.URLs[i] = strings.TrimSpace(o.URLs[i])
 	}
-	if token := os.Getenv("CARTORIO_REGISTRY_TOKEN"); token != "" {
+	if token := secret("CARTORIO_REGISTRY_TOKEN", named.Token); token != "" {
 		o.Token = sr.StaticToken(token)
 	}
 	client, err := sr.New(o)

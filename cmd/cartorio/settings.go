@@ -12,8 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"gopkg.in/yaml.v3"
 
-	"github.com/cartorio-registry/cartorio/compat"
-	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/config"
 )
 
 const (
@@ -200,16 +199,6 @@ func configFile(cmd *cobra.Command) (string, error) {
 	}
 }
 
-// declared is what the file says of one schema file.
-type declared struct {
-	name  string
-	kind  schemas.Type
-	level string
-}
-
-// laterSections are those of the configuration that a later version fills.
-var laterSections = []string{"environments", "scope", "defaults", "lint", "severity", "stability", "gate"}
-
 // load reads the file and answers its values by dotted key. Every key must be
 // one that some command knows.
 func (a *app) load(root *cobra.Command, file string) (map[string]*yaml.Node, error) {
@@ -235,12 +224,20 @@ func (a *app) load(root *cobra.Command, file string) (map[string]*yaml.Node, err
 	if doc.Kind == 0 {
 		return nil, nil
 	}
-	c := config{file: file, known: knownKeys(root), values: map[string]*yaml.Node{}}
+	c := configuration{file: file, known: knownKeys(root), values: map[string]*yaml.Node{}, rest: config.NewReader(filepath.ToSlash(file))}
 	c.walk("", doc.Content[0])
-	if len(c.wrong) > 0 {
-		return nil, wrongSetting("%s", strings.Join(c.wrong, "\n"))
+	for _, f := range c.rest.Faults {
+		c.wrong = append(c.wrong, wrongLine{f.Line, f.Text})
 	}
-	a.subjects = c.subjects
+	if len(c.wrong) > 0 {
+		slices.SortStableFunc(c.wrong, func(a, b wrongLine) int { return a.line - b.line })
+		var lines []string
+		for _, w := range c.wrong {
+			lines = append(lines, fmt.Sprintf("reading %s, line %d: %s", file, w.line, w.text))
+		}
+		return nil, wrongSetting("%s", strings.Join(lines, "\n"))
+	}
+	a.config = c.rest.File
 	return c.values, nil
 }
 
@@ -258,19 +255,25 @@ func knownKeys(root *cobra.Command) []string {
 	return slices.Compact(keys)
 }
 
-type config struct {
-	file     string
-	known    []string
-	values   map[string]*yaml.Node
-	subjects map[string]declared
-	wrong    []string
+// configuration is a file in the making: the values of flags, and the rest.
+type configuration struct {
+	file   string
+	known  []string
+	values map[string]*yaml.Node
+	rest   *config.Reader
+	wrong  []wrongLine
 }
 
-func (c *config) complain(node *yaml.Node, format string, args ...any) {
-	c.wrong = append(c.wrong, fmt.Sprintf("reading %s, line %d: %s", c.file, node.Line, fmt.Sprintf(format, args...)))
+type wrongLine struct {
+	line int
+	text string
 }
 
-func (c *config) walk(prefix string, node *yaml.Node) {
+func (c *configuration) complain(node *yaml.Node, format string, args ...any) {
+	c.wrong = append(c.wrong, wrongLine{node.Line, fmt.Sprintf(format, args...)})
+}
+
+func (c *configuration) walk(prefix string, node *yaml.Node) {
 	if node.Kind == yaml.AliasNode {
 		c.complain(node, "aliases are not understood: write the value")
 		return
@@ -290,16 +293,13 @@ func (c *config) walk(prefix string, node *yaml.Node) {
 			if value.Value != "1" {
 				c.complain(value, "version %q is unknown: this cartorio reads version 1", value.Value)
 			}
-		case key == "subjects":
-			c.declare(value)
 		case slices.Contains(c.known, key):
 			c.values[key] = value
+		case c.rest != nil && c.rest.Take(key, value):
 		case slices.ContainsFunc(c.known, func(k string) bool { return strings.HasPrefix(k, key+".") }):
 			if value.Tag != "!!null" {
 				c.walk(key+".", value)
 			}
-		case slices.Contains(laterSections, key):
-			c.complain(name, "%s is not supported yet: take it out", key)
 		default:
 			c.complain(name, "%s is not known%s", key, c.near(key))
 		}
@@ -308,10 +308,10 @@ func (c *config) walk(prefix string, node *yaml.Node) {
 }
 
 // near names the keys of the same section.
-func (c *config) near(key string) string {
+func (c *configuration) near(key string) string {
 	section := key[:strings.LastIndexByte(key, '.')+1]
 	var list []string
-	for _, k := range c.known {
+	for _, k := range append(config.Keys(), c.known...) {
 		if rest, ok := strings.CutPrefix(k, section); ok {
 			rest, _, _ = strings.Cut(rest, ".")
 			if !slices.Contains(list, section+rest) {
@@ -320,61 +320,11 @@ func (c *config) near(key string) string {
 		}
 	}
 	if section == "" {
-		list = append(list, "subjects", "version")
-		slices.Sort(list)
-		list = slices.Compact(list)
+		list = append(list, "version")
 	}
+	slices.Sort(list)
+	list = slices.Compact(list)
 	return ": there is " + strings.Join(list, ", ")
-}
-
-func (c *config) declare(list *yaml.Node) {
-	if list.Kind != yaml.SequenceNode {
-		c.complain(list, "subjects is no list")
-		return
-	}
-	c.subjects = map[string]declared{}
-	for _, item := range list.Content {
-		if item.Kind != yaml.MappingNode {
-			c.complain(item, "a subject is a mapping with name and file")
-			continue
-		}
-		var d declared
-		file := ""
-		for i := 0; i+1 < len(item.Content); i += 2 {
-			name, value := item.Content[i], item.Content[i+1]
-			if value.Kind != yaml.ScalarNode {
-				c.complain(value, "subjects: %s must be one value", name.Value)
-				continue
-			}
-			switch name.Value {
-			case "name":
-				d.name = value.Value
-			case "file":
-				file = filepath.ToSlash(filepath.Clean(filepath.Join(filepath.Dir(c.file), filepath.FromSlash(value.Value))))
-			case "level":
-				if _, err := compat.ParseLevel(value.Value); err != nil {
-					c.complain(value, "subjects: %v", err)
-				}
-				d.level = value.Value
-			case "type":
-				kind, err := schemas.ParseType(value.Value)
-				if err != nil {
-					c.complain(value, "subjects: %v", err)
-				}
-				d.kind = kind
-			default:
-				c.complain(name, "subjects: %s is not known: there is name, file, type, level", name.Value)
-			}
-		}
-		switch {
-		case d.name == "" || file == "":
-			c.complain(item, "a subject needs both name and file")
-		case c.subjects[file].name != "":
-			c.complain(item, "subjects: %s is claimed by %s and %s", file, c.subjects[file].name, d.name)
-		default:
-			c.subjects[file] = d
-		}
-	}
 }
 
 func orWord(text, other string) string {
@@ -411,7 +361,7 @@ func settingsTopic(root *cobra.Command) *cobra.Command {
 		} {
 			fmt.Fprintf(&b, "\n  %-34s %s", v.name, v.says)
 		}
-		b.WriteString("\n\nsubjects: is a list of name, file, type (AVRO, JSON, PROTOBUF) and level.\n")
+		fmt.Fprintf(&b, "\n\nOnly in the file (docs/configuration.md tells of each):\n\n  %s\n", strings.Join(config.Keys(), "\n  "))
 		_, _ = fmt.Fprint(cmd.OutOrStdout(), b.String())
 	})
 	return topic

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/config"
 )
 
 // TestEveryFlagHasAnEnvironmentVariableAndAKey walks the flags: one variable and
@@ -38,11 +40,9 @@ func TestEveryFlagHasAnEnvironmentVariableAndAKey(t *testing.T) {
 			t.Errorf("%s shows no example", cmd.Name())
 		}
 	}
-	for _, section := range laterSections {
-		for key := range keys {
-			if strings.HasPrefix(key, section+".") {
-				t.Errorf("%s is a key, and its section is refused as not supported", key)
-			}
+	for _, key := range config.Keys() {
+		if owner, taken := keys[key]; taken {
+			t.Errorf("%s is a section of the file and the flag %s", key, owner)
 		}
 	}
 }
@@ -99,9 +99,9 @@ func TestOneOfNamesWhatIsThere(t *testing.T) {
 
 func TestNearestKeysAreNamed(t *testing.T) {
 	t.Parallel()
-	c := config{known: []string{"check.level", "serve.limits.text", "serve.listen"}}
+	c := configuration{known: []string{"check.level", "serve.limits.text", "serve.listen"}}
 	for key, want := range map[string]string{
-		"x": ": there is check, serve, subjects, version", "serve.x": ": there is serve.limits, serve.listen", "serve.limits.x": ": there is serve.limits.text",
+		"x": ": there is check, defaults, environments, gate, lint, registry, scope, serve, severity, stability, subjects, version", "serve.x": ": there is serve.limits, serve.listen", "serve.limits.x": ": there is serve.limits.text",
 	} {
 		if got := c.near(key); got != want {
 			t.Errorf("near(%q) = %q, want %q", key, got, want)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/archive"
 	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/gitfs"
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/folder"
@@ -22,8 +24,9 @@ type reading struct {
 	root             string // folder in which references are found; "" means the argument itself
 	naming           folder.Naming
 	include, exclude []string
-	declared         map[string]declared // by path as seen from here
-	gate             bool                // for the command that judges, and has its flags
+	declared         declarations
+	gate             bool      // for the command that judges, and has its flags
+	in               io.Reader // what "-" stands for
 }
 
 // side is one tree that was read.
@@ -47,6 +50,8 @@ type side struct {
 	// added lists the files of the tree that the head's history added after it,
 	// sorted; nil unless the side is a commit at the head's own folder.
 	added func(context.Context) ([]string, error)
+	// ignored tells what git does not look at; nil when it looks at all.
+	ignored func(p string, isFolder bool) bool
 }
 
 // show is how a file of the side is named to people.
@@ -65,6 +70,12 @@ func openDisk(ctx context.Context, arg string, r reading) (*side, error) {
 	}
 	s := &side{label: arg, root: arg, close: func() {}}
 	isFile := !info.IsDir()
+	if isFile && !info.Mode().IsRegular() { // reading a pipe could wait for ever
+		return nil, failf(exitNotCompared, "reading %s: it is neither a file nor a folder", arg)
+	}
+	if isFile && archive.Is(arg) {
+		return openArchive(ctx, arg, nil, r)
+	}
 	if link, err := os.Lstat(arg); isFile && err == nil && link.Mode()&os.ModeSymlink != 0 {
 		// Links inside a folder are not followed; one that is named is meant.
 		if arg, err = filepath.EvalSymlinks(arg); err != nil {
@@ -94,7 +105,14 @@ func openDisk(ctx context.Context, arg string, r reading) (*side, error) {
 		return nil, failf(exitNotCompared, "reading %s: %w", s.root, bare(err))
 	}
 	s.close = func() { _ = root.Close() }
-	if err := s.read(ctx, root.FS(), r, r.declaredUnder(s.root)); err != nil {
+	if !isFile && r.gate {
+		if s.ignored, err = ignoredIn(ctx, s.root); err != nil {
+			s.close()
+			return nil, failf(exitNotCompared, "reading %s: %w", s.label, err)
+		}
+	}
+	declared, families := r.declared.under(s.root)
+	if err := s.read(ctx, root.FS(), r, declared, families); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -132,7 +150,7 @@ func openGit(ctx context.Context, spec gitfs.Spec, head *side, allowEmpty bool, 
 		dir = spec.Path
 	}
 	s.commit, s.dir = commit, dir
-	s.root, s.prefix = at, gitfs.Spec{Ref: spec.Ref, MergeBase: spec.MergeBase}.String()+":\x00"+dir
+	s.root, s.prefix = at, gitfs.Spec{Ref: spec.Ref, MergeBase: spec.MergeBase, Tags: spec.Tags}.String()+":\x00"+dir
 	tree, file, err := repository.Open(ctx, commit, dir)
 	if err == nil {
 		s.close = func() { _ = tree.Close() }
@@ -150,11 +168,11 @@ func openGit(ctx context.Context, spec gitfs.Spec, head *side, allowEmpty bool, 
 		if head.within(repository) == dir {
 			s.added = func(ctx context.Context) ([]string, error) { return repository.Added(ctx, commit, from, dir) }
 		}
-		declared := r.declaredUnder(at)
+		declared, families := r.declared.under(at)
 		if spec.HasPath {
 			declared = nil
 		}
-		if err := s.read(ctx, tree, r, declared); err != nil {
+		if err := s.read(ctx, tree, r, declared, families); err != nil {
 			s.close()
 			return nil, err
 		}
@@ -249,13 +267,18 @@ func (s *side) empty(ctx context.Context) (*side, error) {
 
 // read opens the tree. A single file is read alone at first: the folder around
 // it may be anything, and matters only when the file refers to something.
-func (s *side) read(ctx context.Context, fsys fs.FS, r reading, declared map[string]folder.Declaration) error {
+func (s *side) read(ctx context.Context, fsys fs.FS, r reading, declared map[string]folder.Declaration, families []folder.Family) error {
 	o := folder.Options{
-		Formats: formats.All, Naming: r.naming, Include: r.include, Exclude: r.exclude, Declared: declared,
+		Formats: formats.All, Naming: r.naming, Include: r.include, Exclude: r.exclude, Declared: declared, Families: families,
 		Only: nil, Under: s.under,
 	}
 	if s.file != "" {
 		o.Only = []string{s.file}
+	} else if s.ignored != nil {
+		o.Skip = func(p string, isFolder bool) bool {
+			_, declared := declared[p]
+			return !declared && s.ignored(p, isFolder)
+		}
 	}
 	f, err := folder.Open(ctx, fsys, o)
 	if err == nil && s.file != "" && len(f.Entries) == 1 && len(f.Entries[0].Missing) > 0 {
@@ -267,18 +290,6 @@ func (s *side) read(ctx context.Context, fsys fs.FS, r reading, declared map[str
 	}
 	s.folder = f
 	return nil
-}
-
-// declaredUnder gives the declarations whose files lie under root.
-func (r reading) declaredUnder(root string) map[string]folder.Declaration {
-	out := map[string]folder.Declaration{}
-	for file, d := range r.declared {
-		rel, err := relative(orWord(root, "."), filepath.FromSlash(file))
-		if err == nil && filepath.IsLocal(rel) {
-			out[filepath.ToSlash(rel)] = folder.Declaration{Subject: d.name, Type: d.kind}
-		}
-	}
-	return out
 }
 
 // parse reads an entry as a schema. Its references come from the same tree.

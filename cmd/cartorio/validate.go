@@ -174,7 +174,7 @@ func (a *app) subjectSchema(ctx context.Context, arg string, v validating) (*kno
 	if subject, ok := strings.CutPrefix(arg, registryPrefix); ok {
 		return v.fromRegistry(ctx, subject)
 	}
-	r := reading{root: v.root, declared: a.subjects}
+	r := reading{root: v.root, declared: a.declared()}
 	var s *side
 	var err error
 	if gitfs.Is(arg) {

@@ -28,6 +28,9 @@ type Spec struct {
 	Ref string
 	// MergeBase asks for the commit where Ref and the head parted.
 	MergeBase bool
+	// Tags takes Ref as a pattern of tags: the highest version of those that the
+	// head has behind it is meant.
+	Tags bool
 	// Path is slash-separated, seen from the root of the repository; HasPath
 	// tells that it was given.
 	Path    string
@@ -37,7 +40,7 @@ type Spec struct {
 // Is tells whether text has the form that Parse reads.
 func Is(text string) bool { return strings.HasPrefix(text, "git:") }
 
-// Parse reads "git:REF", "git:merge-base(REF)", each with "#path=DIR" behind it
+// Parse reads "git:REF", "git:merge-base(REF)", "git:tags(PATTERN)", each with "#path=DIR" behind it
 // or not.
 //
 // Errors: any other text; a REF that is empty, begins with "-" or holds a
@@ -66,6 +69,12 @@ func Parse(text string) (Spec, error) {
 			return Spec{}, fmt.Errorf("reading %q: the bracket of merge-base( is not closed", text)
 		}
 		s.MergeBase = true
+	} else if inner, ok := strings.CutPrefix(rest, "tags("); ok {
+		rest, ok = strings.CutSuffix(inner, ")")
+		if !ok {
+			return Spec{}, fmt.Errorf("reading %q: the bracket of tags( is not closed", text)
+		}
+		s.Tags = true
 	}
 	if rest == "" {
 		return Spec{}, fmt.Errorf("reading %q: the ref is missing: write git:main, for example", text)
@@ -85,6 +94,9 @@ func (s Spec) String() string {
 	text := s.Ref
 	if s.MergeBase {
 		text = "merge-base(" + text + ")"
+	}
+	if s.Tags {
+		text = "tags(" + text + ")"
 	}
 	if s.HasPath {
 		text += "#path=" + s.Path
@@ -157,6 +169,13 @@ func Find(ctx context.Context, dir string) (*Repository, error) {
 //
 // Errors: *MissingError.
 func (r *Repository) Commit(ctx context.Context, s Spec, head string) (string, error) {
+	if s.Tags {
+		list, err := r.Tags(ctx, s.Ref, head, 1)
+		if err != nil {
+			return "", err
+		}
+		return list[0].Commit, nil
+	}
 	out, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", s.Ref+"^{commit}")
 	if err != nil {
 		if stopped(ctx, err) {
@@ -368,4 +387,82 @@ func explain(err error, complaint string) error {
 		}
 	}
 	return &gitError{err, line}
+}
+
+// Ignored lists what git leaves out below the folder of the repository that Find
+// was given: files that are not tracked and that its rules exclude, as seen from
+// that folder. A folder that is left out whole ends with "/"; "./" is that folder
+// itself.
+func (r *Repository) Ignored(ctx context.Context) ([]string, error) {
+	out, err := r.git(ctx, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+	if err != nil {
+		return nil, fmt.Errorf("looking for what git ignores: %w", err)
+	}
+	var list []string
+	for name := range strings.SplitSeq(out, "\x00") {
+		if name != "" {
+			list = append(list, name)
+		}
+	}
+	return list, nil
+}
+
+// Change is a commit in a history.
+type Change struct {
+	Commit string // full id
+	Label  string // what people know it by: a tag, or a short id
+}
+
+// History lists the commits that changed the folder or file p, from commit
+// backward along first parents, the newest first, at most n.
+func (r *Repository) History(ctx context.Context, commit, p string, n int) ([]Change, error) {
+	at := ":(top,literal)" + p
+	if p == "." {
+		at = ":(top)"
+	}
+	out, err := r.git(ctx, "-c", "log.showSignature=false", "log", "--first-parent", "--format=%H", fmt.Sprintf("--max-count=%d", n), "--end-of-options", commit, "--", at)
+	if err != nil {
+		return nil, fmt.Errorf("reading the history of %s: %w", p, err)
+	}
+	var list []Change
+	for _, id := range strings.Fields(out) {
+		list = append(list, Change{Commit: id, Label: short(id)})
+	}
+	return list, nil
+}
+
+// IsShallow tells whether older commits are missing from this clone.
+func (r *Repository) IsShallow(ctx context.Context) bool {
+	out, err := r.git(ctx, "rev-parse", "--is-shallow-repository")
+	return err == nil && strings.TrimSpace(out) == "true"
+}
+
+// Tags lists the tags of a pattern that the history of head has, the highest
+// version first, at most n.
+//
+// Errors: *MissingError when there is none.
+func (r *Repository) Tags(ctx context.Context, pattern, head string, n int) ([]Change, error) {
+	out, err := r.git(ctx, "for-each-ref", "--merged="+head, "--sort=-version:refname", fmt.Sprintf("--count=%d", n),
+		"--format=%(refname:strip=2) %(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)", "refs/tags/"+pattern)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the tags %s: %w", pattern, err)
+	}
+	var list []Change
+	for line := range strings.Lines(out) {
+		name, id, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if ok {
+			list = append(list, Change{Commit: id, Label: name})
+		}
+	}
+	if len(list) == 0 {
+		e := &MissingError{Spec: Spec{Ref: pattern, Tags: true}, Reason: "the history of " + head + " has no such tag in this clone"}
+		if remotes, err := r.git(ctx, "remote"); err == nil && strings.TrimSpace(remotes) != "" {
+			e.Command = "git fetch --tags " + strings.Fields(remotes)[0]
+			if r.IsShallow(ctx) {
+				e.Command = "git fetch --tags --unshallow " + strings.Fields(remotes)[0]
+			}
+		}
+		return nil, e
+	}
+	return list, nil
 }

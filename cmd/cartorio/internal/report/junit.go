@@ -102,7 +102,7 @@ func (r Run) testcase(report compat.Report, c compat.Comparison, left *int) test
 	kind, hidden := "", 0
 	for i := range c.Findings {
 		f := &c.Findings[i]
-		if f.Severity == compat.Note && f.Accepted == nil || f.Lowered != nil && f.Lowered.Off {
+		if f.Severity == compat.Note && f.Accepted == nil || f.Override != nil && f.Override.Off {
 			continue
 		}
 		if r.Findings > 0 && *left <= 0 {

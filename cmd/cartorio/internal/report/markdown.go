@@ -81,7 +81,7 @@ func mdItem(i item, brief bool) string {
 	for _, l := range i.describe() {
 		label, text, _ := strings.Cut(l, ": ")
 		switch {
-		case brief && label != "accepted" && label != "lowered" && label != "path" && label != "fix" && label != "fingerprint":
+		case brief && label != "accepted" && label != "was" && label != "path" && label != "fix" && label != "fingerprint":
 		case label == "path" || label == "fingerprint" || label == "base" || label == "witness":
 			fmt.Fprintf(&b, "- %s: %s\n", label, mdCode(text))
 		default:

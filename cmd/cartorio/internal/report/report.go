@@ -132,7 +132,7 @@ func (r Run) items() []item {
 	}
 	for i := range r.Document.Findings {
 		f := &r.Document.Findings[i]
-		if f.Lowered != nil && f.Lowered.Off {
+		if f.Override != nil && f.Override.Off {
 			continue
 		}
 		at := f.Head
@@ -194,8 +194,8 @@ func (i item) describe() []string {
 	if f.Accepted != nil {
 		add("accepted", acceptance(f.Accepted))
 	}
-	if f.Lowered != nil {
-		add("lowered", "from "+string(f.Lowered.From)+" by "+f.Lowered.Source)
+	if f.Override != nil {
+		add("was", string(f.Override.From)+", changed by "+f.Override.Source)
 	}
 	add("path", f.Path)
 	if f.Severity != compat.Note {

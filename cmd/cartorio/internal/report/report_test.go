@@ -50,7 +50,7 @@ func runOf(n int, full bool) report.Run {
 		accepted.Severity, accepted.Fingerprint, accepted.Subject = compat.SeverityBreaking, fmt.Sprintf("%032x", 1<<32), "accepted"
 		accepted.Accepted = &compat.Acceptance{Reason: hostile, Owner: "team-a", Until: "2027-01-01T00:00:00Z", Source: "cartorio.exceptions.yaml"}
 		off := note
-		off.Lowered, off.Message, off.Fingerprint = &compat.Lowering{From: compat.Risk, Off: true, Source: "cartorio.yaml, line 3"}, "nobody sees this", fmt.Sprintf("%032x", 1<<33)
+		off.Override, off.Message, off.Fingerprint = &compat.Override{From: compat.Risk, Off: true, Source: "cartorio.yaml, line 3"}, "nobody sees this", fmt.Sprintf("%032x", 1<<33)
 		reports = append(reports, of(risk, compat.Compatible), of(note, compat.Compatible), of(accepted, compat.Compatible), of(off, compat.Compatible))
 		reports = append(reports, compat.Report{
 			Subject: "bad", Label: "schemas/bad.avsc", Format: schemas.Avro, NotChecked: true,

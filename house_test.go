@@ -61,7 +61,7 @@ var house = map[string]room{
 	"compat/checktest":              {ours: []string{"compat", "schemas"}, outside: []string{"golang.org/x/tools/txtar", "github.com/rogpeppe/go-internal/txtar"}},
 	"registry":                      {ours: []string{"schemas", "compat"}, outside: []string{sync}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"registry/sqlite":               {ours: []string{"registry", "schemas"}, outside: []string{sqliteDriver}, never: []string{"net/http", "os/exec"}},
-	"registry/transfer":             {ours: []string{"registry", "schemas", "clients/sr"}, never: []string{"net/http", "database/sql", "os/exec"}},
+	"registry/transfer":             {ours: []string{"registry", "schemas", "clients/sr"}, never: []string{"database/sql", "os/exec"}},
 	"registry/journaltest":          {ours: []string{"registry", "schemas"}},
 	"api":                           {ours: []string{"registry", "compat", "schemas", "api/ui"}, outside: []string{echo}, never: []string{"database/sql", "os/exec"}},
 	"clients/framing":               {ours: []string{"schemas"}, never: pure},

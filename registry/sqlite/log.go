@@ -22,6 +22,9 @@ func (j *Journal) Append(ctx context.Context, after registry.Revision, batch reg
 }
 
 func (j *Journal) append(ctx context.Context, after registry.Revision, batch registry.Batch) (end registry.Revision, err error) {
+	if j.end == nil {
+		return 0, errors.New("it was opened for reading only")
+	}
 	tx, err := j.db.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, err

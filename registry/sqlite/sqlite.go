@@ -12,10 +12,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -75,15 +73,10 @@ func (j *Journal) open(ctx context.Context) (err error) {
 		if j.lock, err = own(j.path); err != nil {
 			return inFolder(j.path, err)
 		}
-		path, err := filepath.Abs(j.path)
-		if err != nil {
+		if name, err = fileURL(j.path); err != nil {
 			return err
 		}
-		path = filepath.ToSlash(path)
-		if !strings.HasPrefix(path, "/") {
-			path = "/" + path // a drive of Windows
-		}
-		name = "file://" + (&url.URL{Path: path}).EscapedPath() + "?" + settings
+		name += "?" + settings
 	}
 	if j.db, err = sql.Open("sqlite", name); err != nil {
 		return err

@@ -63,7 +63,11 @@ type Server struct {
 	accepted atomic.Int64
 	document []byte // the OpenAPI document, made once
 	draining atomic.Bool
-	instance string // what generated request ids begin with
+	stopping chan struct{} // closed when draining begins
+	streams  atomic.Int32  // how many are open
+	beat     time.Duration // between two heartbeats of a stream
+	slowest  time.Duration // that a reader of a stream may take for what is written at once
+	instance string        // what generated request ids begin with
 	requests atomic.Uint64
 	observe  func(*Route, int, int) // tests look at every answer here
 }
@@ -91,7 +95,7 @@ func New(r *registry.Registry, o Options) *Server {
 			}
 		}
 	}
-	s := &Server{registry: r, options: o, log: o.Logger, cache: newCache(o.Cache), instance: newInstance()}
+	s := &Server{registry: r, options: o, log: o.Logger, cache: newCache(o.Cache), instance: newInstance(), stopping: make(chan struct{}), beat: heartbeat, slowest: slowest}
 	s.document = document(o.BasePath, o.Version)
 	s.route()
 	s.http = &http.Server{

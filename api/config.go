@@ -54,9 +54,9 @@ func isGlobal(scope schemas.Subject) bool {
 // ownConfig is what scope says of itself, with the level in force where it says
 // none: a level is never absent from an answer.
 func (x *exchange) ownConfig(scope schemas.Subject) (registry.Config, bool) {
-	own, ok := x.server.registry.ConfigOf(scope)
+	own, ok := x.view().ConfigOf(scope)
 	if own.Level == nil {
-		own.Level = x.server.registry.ConfigInForce(scope).Level
+		own.Level = x.view().ConfigInForce(scope).Level
 	}
 	return own, ok
 }
@@ -67,7 +67,7 @@ func getConfig(x *exchange) error {
 	c, ok := x.ownConfig(scope)
 	switch {
 	case x.flag("defaultToGlobal"):
-		c = x.server.registry.ConfigInForce(scope)
+		c = x.view().ConfigInForce(scope)
 	case ok:
 	case isGlobal(scope):
 		// The registry-wide scope shows here only to whoever asks for it.
@@ -107,7 +107,7 @@ func deleteConfig(x *exchange) error {
 	}
 	if c.Level == nil {
 		if !ok {
-			before = x.server.registry.ConfigInForce(scope)
+			before = x.view().ConfigInForce(scope)
 		}
 		c.Level = before.Level
 	}

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,6 +40,7 @@ type exchange struct {
 	context     schemas.Context // of a /contexts/{c}/ URL, else empty
 	contentType []string
 	requestID   string
+	past        *registry.Past // what asOf asks about, nil for the present
 	query       url.Values
 	parsed      bool
 	done        bool      // an answer was begun
@@ -129,6 +131,7 @@ func (x *exchange) identify() {
 
 // adapt makes a route's handler one of echo's.
 func (s *Server) adapt(route *Route) echo.HandlerFunc {
+	looksBack := slices.ContainsFunc(route.Query, func(p Param) bool { return p.Name == asOf.Name })
 	return func(c echo.Context) error {
 		if strays(c) {
 			return notFound("")
@@ -139,11 +142,18 @@ func (s *Server) adapt(route *Route) echo.HandlerFunc {
 			if p := unsupported(x.request); p != nil {
 				return p
 			}
-			a := s.negotiate(x.request.Header["Accept"])
+			accept := x.request.Header["Accept"]
+			if route.Stream != nil && wantsEvents(accept) {
+				return route.Stream(x)
+			}
+			a := s.negotiate(accept)
 			if a.contentType == nil {
 				return bare(http.StatusNotAcceptable, "none of the media types in Accept is one of "+vendorV1+", "+vendor+" and "+plainJSON)
 			}
 			x.contentType = a.contentType
+			if err := x.lookBack(looksBack); err != nil {
+				return err
+			}
 		} else {
 			x.contentType = contentTypes[plainJSON]
 		}
@@ -172,7 +182,7 @@ func (x *exchange) segment(name string) string {
 // subject is the subject that the path names, in the URL's context, or the one
 // that stands for it.
 func (x *exchange) subject() schemas.Subject {
-	return x.server.registry.Alias(x.called())
+	return x.view().Alias(x.called())
 }
 
 // called is the subject by the name that the path has for it.

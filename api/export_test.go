@@ -1,6 +1,10 @@
 package api
 
-import "github.com/cartorio-registry/cartorio/registry"
+import (
+	"time"
+
+	"github.com/cartorio-registry/cartorio/registry"
+)
 
 // Observe calls f after every answer with the route that matched (nil for none),
 // the status and the error_code (0 for none).
@@ -49,3 +53,13 @@ func Walk(text []byte) (names, values []string) {
 	})
 	return names, values
 }
+
+// Streams sets the time between two heartbeats of a stream and how slow its
+// reader may be, and answers how to count the open ones.
+func (s *Server) Streams(beat, slowest time.Duration) (open func() int) {
+	s.beat, s.slowest = beat, slowest
+	return func() int { return int(s.streams.Load()) }
+}
+
+// MostStreams is how many streams may be open.
+const MostStreams = mostStreams

@@ -16,12 +16,12 @@ func modeBody(m registry.Mode) []byte {
 // getMode answers GET /mode and GET /mode/{subject}.
 func getMode(x *exchange) error {
 	scope := x.scope()
-	m, ok := x.server.registry.ModeOf(scope)
+	m, ok := x.view().ModeOf(scope)
 	if !ok {
 		if !isGlobal(scope) && !x.flag("defaultToGlobal") {
 			return coded(40409, "Subject '%s' has no mode of its own; ask with defaultToGlobal=true for the one in force", scope)
 		}
-		m = x.server.registry.ModeInForce(scope)
+		m = x.view().ModeInForce(scope)
 	}
 	return x.answer(modeBody(m))
 }

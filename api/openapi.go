@@ -97,7 +97,11 @@ func responses(r Route, kinds []string, components *ordered) *ordered {
 	if r.Answer.Type == "" {
 		all.add("204", pairs("description", "done"))
 	} else {
-		all.add("200", pairs("description", "done", "content", content(kinds, r.Answer, components)))
+		done := content(kinds, r.Answer, components)
+		if r.Stream != nil {
+			done.add(eventStream, pairs("schema", pairs("type", "string", "description", "one event for each item, with its revision as id, its kind as event and the item as data; comments between keep the connection")))
+		}
+		all.add("200", pairs("description", "done", "content", done))
 	}
 	byStatus := map[int][]int{}
 	for _, code := range r.codes() {

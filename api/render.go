@@ -17,19 +17,11 @@ func (x *exchange) entry(o *object, v registry.Stored) {
 		o.always("guid", v.GUID.String())
 	}
 	o.always("schemaType", string(v.Source.Type))
-	qualified := strings.EqualFold(x.text("referenceFormat", "reference_format"), "qualified")
-	o.list("references", len(v.Source.References), func(b []byte, i int) []byte {
-		r := v.Source.References[i]
-		subject := r.Subject
-		if qualified {
-			subject = r.Target(v.Subject.Context).String()
-		}
-		one := object{append(b, '{')}
-		one.always("name", r.Name)
-		one.always("subject", subject)
-		one.number("version", int64(r.Version))
-		return one.end()
-	})
+	var from *schemas.Context
+	if strings.EqualFold(x.text("referenceFormat", "reference_format"), "qualified") {
+		from = &v.Subject.Context
+	}
+	o.references(v.Source.References, from)
 	o.metadata("metadata", v.Metadata)
 	o.rules("ruleSet", v.RuleSet)
 	o.always("schema", v.Source.Text)
@@ -40,6 +32,9 @@ func (x *exchange) entry(o *object, v registry.Stored) {
 		o.number("ts", v.Time.UnixMilli())
 	}
 	o.boolean("deleted", v.Deleted)
+	if v.Erased {
+		o.boolean("erased", true)
+	}
 }
 
 // schema is a Schema: lookup, one version, an item of a list.
@@ -62,7 +57,7 @@ func (x *exchange) schemaString(v registry.Stored, placed bool) []byte {
 	}
 	x.entry(o, v)
 	if placed && x.flag("fetchMaxId", "fetch_max_id") {
-		o.number("maxId", int64(x.server.registry.MaxID(v.ID.Context)))
+		o.number("maxId", int64(x.view().MaxID(v.ID.Context)))
 	}
 	return o.end()
 }
@@ -89,7 +84,7 @@ func numbers[N ~int32](x *exchange, list []N) error {
 // Source: REST contract 5.1.4.
 func (x *exchange) shown(v registry.Stored, err error) (registry.Stored, error) {
 	name := x.text("format")
-	if err != nil || name == "" {
+	if err != nil || name == "" || v.Erased {
 		return v, err
 	}
 	v.Source.Text, err = x.server.registry.InForm(x.ctx(), v, name)
@@ -139,7 +134,7 @@ func (x *exchange) narrowed() *schemas.Subject {
 	if text == "" {
 		return nil
 	}
-	s := x.server.registry.Alias(schemas.ParseSubject(text))
+	s := x.view().Alias(schemas.ParseSubject(text))
 	return &s
 }
 

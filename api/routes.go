@@ -23,7 +23,9 @@ type Route struct {
 	Doc    string
 	// Plain routes are ours, not the contract's: they answer application/json
 	// whatever the caller accepts.
-	Plain  bool
+	Plain bool
+	// Stream answers whoever accepts text/event-stream; nil for most.
+	Stream func(*exchange) error
 	Handle func(*exchange) error
 }
 
@@ -51,6 +53,7 @@ var (
 	permanent     = Param{"permanent", "boolean", "remove for good what was soft-deleted before", nil}
 	verbose       = Param{"verbose", "boolean", "answer why not", nil}
 	toGlobal      = Param{"defaultToGlobal", "boolean", "answer what is in force instead of 404", nil}
+	asOf          = Param{"asOf", "string", "answer as of a revision of the journal, or as of an RFC 3339 time", nil}
 	prefixed      = Param{"subjectPrefix", "string", "subjects that begin so; :.ctx: one context, :*: every context", nil}
 
 	seen     = []int{40401, 40402, 42202}
@@ -66,20 +69,20 @@ func with(codes []int, more ...int) []int {
 var routes = []Route{
 	{
 		Method: "GET", Path: "/schemas", Doc: "List the versions of every subject, 1000 at most.", Answer: schemasShape, Handle: listSchemas,
-		Query: []Param{prefixed, deleted, {"latestOnly", "boolean", "only the highest listed version of each subject", nil}, {"ruleType", "string", "only versions that have a rule of this type", nil}, {"aliases", "boolean", "also answer the subjects that each one stands for", nil}, offset, limit, referenceForm},
+		Query: []Param{prefixed, deleted, {"latestOnly", "boolean", "only the highest listed version of each subject", nil}, {"ruleType", "string", "only versions that have a rule of this type", nil}, {"aliases", "boolean", "also answer the subjects that each one stands for", nil}, offset, limit, referenceForm, asOf},
 	},
 	{
 		Method: "GET", Path: "/schemas/ids/{id}", Doc: "Get a schema by its id.", Answer: schemaStringShape, Errors: []int{40403, 42201}, Handle: getByID,
-		Query: []Param{ofSubject, format, referenceForm, findTags, {"fetchMaxId", "boolean", "also answer maxId, the highest id given in the context", []string{"fetch_max_id"}}},
+		Query: []Param{ofSubject, format, referenceForm, findTags, {"fetchMaxId", "boolean", "also answer maxId, the highest id given in the context", []string{"fetch_max_id"}}, asOf},
 	},
-	{Method: "GET", Path: "/schemas/ids/{id}/schema", Doc: "Get the text of a schema by its id.", Answer: textShape, Errors: []int{40403, 42201}, Handle: getTextByID, Query: []Param{ofSubject, format}},
+	{Method: "GET", Path: "/schemas/ids/{id}/schema", Doc: "Get the text of a schema by its id.", Answer: textShape, Errors: []int{40403, 42201}, Handle: getTextByID, Query: []Param{ofSubject, format, asOf}},
 	{Method: "GET", Path: "/schemas/ids/{id}/subjects", Doc: "List the subjects that use an id.", Answer: subjectsShape, Errors: []int{40403}, Handle: getSubjectsOfID, Query: []Param{ofSubject, deleted, offset, limit}},
 	{Method: "GET", Path: "/schemas/ids/{id}/versions", Doc: "List one version per subject that uses an id.", Answer: placesShape, Errors: []int{40403}, Handle: getVersionsOfID, Query: []Param{ofSubject, deleted, offset, limit}},
 	{Method: "GET", Path: "/schemas/guids/{guid}", Doc: "Get a schema by its GUID.", Answer: schemaByGUIDShape, Errors: []int{40403, 42201}, Handle: getByGUID, Query: []Param{format, referenceForm}},
 	{Method: "GET", Path: "/schemas/guids/{guid}/ids", Doc: "List the ids of a GUID in all contexts; an unknown GUID has none.", Answer: contextIDsShape, Handle: getIDsOfGUID},
 	{Method: "GET", Path: "/schemas/types", Doc: "List the schema types.", Answer: typesShape, Handle: listTypes},
 
-	{Method: "GET", Path: "/subjects", Doc: "List the subjects.", Answer: subjectsShape, Handle: listSubjects, Query: []Param{prefixed, deleted, deletedOnly, offset, limit}},
+	{Method: "GET", Path: "/subjects", Doc: "List the subjects.", Answer: subjectsShape, Handle: listSubjects, Query: []Param{prefixed, deleted, deletedOnly, offset, limit, asOf}},
 	{Method: "POST", Path: "/subjects/{subject}", Doc: "Find out whether a schema is registered under a subject.", Body: registrationShape, Answer: schemaShape, Errors: with(compared, 40401, 40403), Handle: lookup, Query: []Param{normalize, deleted, format, referenceForm}},
 	{Method: "DELETE", Path: "/subjects/{subject}", Doc: "Delete a subject.", Answer: versionsShape, Errors: []int{40401, 40404, 40405, 42205, 42206, 42208}, Handle: deleteSubject, Query: []Param{permanent}},
 	{
@@ -88,14 +91,14 @@ var routes = []Route{
 	},
 	{
 		Method: "GET", Path: "/subjects/{subject}/versions", Doc: "List the versions of a subject.", Answer: versionsShape, Errors: []int{40401}, Handle: listVersions,
-		Query: []Param{deleted, deletedOnly, {"deletedAsNegative", "boolean", "live and deleted ones, the latter negated; wins over both", nil}, offset, limit},
+		Query: []Param{deleted, deletedOnly, {"deletedAsNegative", "boolean", "live and deleted ones, the latter negated; wins over both", nil}, offset, limit, asOf},
 	},
 	{
 		Method: "POST", Path: "/subjects/{subject}/versions", Doc: "Register a schema, or get the version that it is already.", Body: registrationShape, Answer: registeredShape, Errors: with(compared, 409), Handle: register,
 		Query: []Param{normalize, format, {"force", "boolean", "skip the compatibility check", nil}, referenceForm},
 	},
-	{Method: "GET", Path: "/subjects/{subject}/versions/{version}", Doc: "Get a version; latest and -1 are the highest live one.", Answer: schemaShape, Errors: with(seen, 42201), Handle: getVersion, Query: []Param{format, referenceForm, deleted, findTags}},
-	{Method: "GET", Path: "/subjects/{subject}/versions/{version}/schema", Doc: "Get the text of a version.", Answer: textShape, Errors: with(seen, 42201), Handle: getText, Query: []Param{format, deleted}},
+	{Method: "GET", Path: "/subjects/{subject}/versions/{version}", Doc: "Get a version; latest and -1 are the highest live one.", Answer: schemaShape, Errors: with(seen, 42201), Handle: getVersion, Query: []Param{format, referenceForm, deleted, findTags, asOf}},
+	{Method: "GET", Path: "/subjects/{subject}/versions/{version}/schema", Doc: "Get the text of a version.", Answer: textShape, Errors: with(seen, 40403, 42201), Handle: getText, Query: []Param{format, deleted, asOf}},
 	{Method: "GET", Path: "/subjects/{subject}/versions/{version}/referencedby", Doc: "List the ids of the schemas that reference a version.", Answer: idsShape, Errors: seen, Handle: listReferrers, Query: []Param{deleted, offset, limit}},
 	{Method: "DELETE", Path: "/subjects/{subject}/versions/{version}", Doc: "Delete a version.", Answer: integerShape, Errors: with(seen, 40406, 40407, 42205, 42206, 42208), Handle: deleteVersion, Query: []Param{permanent}},
 	{Method: "POST", Path: "/subjects/{subject}/versions/{version}/tags", Doc: "Register a version that is derived from one by changing inline tags, metadata or rules.", Body: taggingShape, Answer: registeredShape, Errors: with(with(compared, seen...), 409), Handle: tagVersion},
@@ -103,17 +106,17 @@ var routes = []Route{
 	{Method: "POST", Path: "/compatibility/subjects/{subject}/versions/{version}", Doc: "Compare a schema with one version.", Body: registrationShape, Answer: verdictShape, Errors: with(compared, 40402, 42202), Handle: checkVersion, Query: []Param{normalize, verbose}},
 	{Method: "POST", Path: "/compatibility/subjects/{subject}/versions", Doc: "Compare a schema with what its registration would compare it with.", Body: registrationShape, Answer: verdictShape, Errors: compared, Handle: checkAll, Query: []Param{normalize, verbose}},
 
-	{Method: "GET", Path: "/config", Doc: "Get the global config.", Answer: configShape, Errors: []int{40408}, Handle: getConfig, Query: []Param{toGlobal}},
+	{Method: "GET", Path: "/config", Doc: "Get the global config.", Answer: configShape, Errors: []int{40408}, Handle: getConfig, Query: []Param{toGlobal, asOf}},
 	{Method: "PUT", Path: "/config", Doc: "Change the global config.", Body: configUpdateShape, Answer: configUpdateShape, Errors: []int{422, 42203, 42205, 42208, 42210}, Handle: putConfig},
 	{Method: "DELETE", Path: "/config", Doc: "Clear the global config.", Answer: oldConfigShape, Errors: []int{40401, 42205, 42208}, Handle: deleteConfig},
-	{Method: "GET", Path: "/config/{subject}", Doc: "Get the config of a subject.", Answer: configShape, Errors: []int{40408}, Handle: getConfig, Query: []Param{toGlobal}},
+	{Method: "GET", Path: "/config/{subject}", Doc: "Get the config of a subject.", Answer: configShape, Errors: []int{40408}, Handle: getConfig, Query: []Param{toGlobal, asOf}},
 	{Method: "PUT", Path: "/config/{subject}", Doc: "Change the config of a subject.", Body: configUpdateShape, Answer: configUpdateShape, Errors: []int{422, 42203, 42205, 42208, 42210}, Handle: putConfig},
 	{Method: "DELETE", Path: "/config/{subject}", Doc: "Clear the config of a subject.", Answer: oldConfigShape, Errors: []int{40401, 42205, 42208}, Handle: deleteConfig},
 
-	{Method: "GET", Path: "/mode", Doc: "Get the global mode.", Answer: modeShape, Errors: []int{40409}, Handle: getMode, Query: []Param{toGlobal}},
+	{Method: "GET", Path: "/mode", Doc: "Get the global mode.", Answer: modeShape, Errors: []int{40409}, Handle: getMode, Query: []Param{toGlobal, asOf}},
 	{Method: "PUT", Path: "/mode", Doc: "Set the global mode.", Body: modeShape, Answer: modeShape, Errors: []int{422, 42204, 42205, 42206, 42208}, Handle: putMode, Query: []Param{{"force", "boolean", "skip the conditions of IMPORT", nil}}},
 	{Method: "DELETE", Path: "/mode", Doc: "Clear the global mode.", Answer: modeShape, Errors: []int{40401, 42205, 42208}, Handle: deleteMode, Query: []Param{{"recursive", "boolean", "also clear the modes of all subjects", nil}}},
-	{Method: "GET", Path: "/mode/{subject}", Doc: "Get the mode of a subject.", Answer: modeShape, Errors: []int{40409}, Handle: getMode, Query: []Param{toGlobal}},
+	{Method: "GET", Path: "/mode/{subject}", Doc: "Get the mode of a subject.", Answer: modeShape, Errors: []int{40409}, Handle: getMode, Query: []Param{toGlobal, asOf}},
 	{Method: "PUT", Path: "/mode/{subject}", Doc: "Set the mode of a subject.", Body: modeShape, Answer: modeShape, Errors: []int{422, 42204, 42205, 42206, 42208}, Handle: putMode, Query: []Param{{"force", "boolean", "skip the conditions of IMPORT", nil}}},
 	{Method: "DELETE", Path: "/mode/{subject}", Doc: "Clear the mode of a subject.", Answer: modeShape, Errors: []int{40401, 42205, 42208}, Handle: deleteMode, Query: []Param{{"recursive", "boolean", "also clear the modes of all subjects of a context", nil}}},
 
@@ -136,6 +139,11 @@ var routes = []Route{
 			{"writer", "string", "one direction only: old, new, or SUBJECT@VERSION; with reader", nil},
 			{"advise", "boolean", "also say what passes, in which order to roll out, and which repairs were found", nil},
 		},
+	},
+	{
+		Method: "GET", Path: "/api/v1/changes", Doc: "Read the journal: who did what, and what it was before and after; a stream of server-sent events for whoever accepts text/event-stream.",
+		Answer: changesShape, Errors: []int{503}, Handle: listChanges, Stream: streamChanges,
+		Query: []Param{{"after", "integer", "the revision behind which to begin, 0 for the whole journal; a stream prefers its Last-Event-ID", nil}, {"limit", "integer", "how many to answer at most: 100 when absent, 1000 at most; a stream has none", nil}},
 	},
 	{Method: "GET", Path: "/healthz", Doc: "Answer that the process is alive.", Answer: healthShape, Plain: true, Handle: getHealth},
 	{Method: "GET", Path: "/readyz", Doc: "Answer whether the process takes requests.", Answer: healthShape, Errors: []int{503}, Plain: true, Handle: getReadiness},

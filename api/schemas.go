@@ -17,13 +17,13 @@ func listSchemas(x *exchange) error {
 	if x.flag("deleted") {
 		d = registry.WithDeleted
 	}
-	list, err := x.server.registry.List(x.ctx(), x.prefix(""), d, x.flag("latestOnly"), x.text("ruleType"), page)
+	list, err := x.view().List(x.ctx(), x.prefix(""), d, x.flag("latestOnly"), x.text("ruleType"), page)
 	if err != nil {
 		return err
 	}
 	var aliases map[schemas.Subject][]schemas.Subject
 	if x.flag("aliases") {
-		aliases = x.server.registry.Aliases()
+		aliases = x.view().Aliases()
 	}
 	return x.list(len(list), func(b []byte, i int) []byte {
 		b = x.schema(b, list[i])
@@ -43,7 +43,7 @@ func (x *exchange) byID() (registry.Stored, error) {
 	if err != nil {
 		return registry.Stored{}, err
 	}
-	return x.server.registry.ByID(x.ctx(), id, x.narrowed())
+	return x.view().ByID(x.ctx(), id, x.narrowed())
 }
 
 // getByID answers GET /schemas/ids/{id}.
@@ -61,11 +61,7 @@ func getByID(x *exchange) error {
 // getTextByID answers GET /schemas/ids/{id}/schema.
 func getTextByID(x *exchange) error {
 	return x.remembered(noCacheValue, func() ([]byte, error) {
-		v, err := x.shown(x.byID())
-		if err != nil {
-			return nil, err
-		}
-		return []byte(v.Source.Text), nil
+		return textOf(x.shown(x.byID()))
 	})
 }
 

@@ -91,6 +91,7 @@ var (
 		{"schema", stringShape, true, "the canonical text"},
 		{"ts", integerShape, false, "registration, in milliseconds since 1970"},
 		{"deleted", booleanShape, false, ""},
+		{"erased", booleanShape, false, "with asOf: the text was permanently deleted since, and schema is empty"},
 	}
 	idMember   = []Member{{"id", integerShape, true, ""}}
 	tagsMember = []Member{{"schemaTags", tagsShape, false, "with findTags: the parts that carry one of the tags asked for, with all their tags"}}

@@ -14,7 +14,7 @@ func listSubjects(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	list, err := x.server.registry.Subjects(x.ctx(), x.prefix(":*:"), x.visible(), page)
+	list, err := x.view().Subjects(x.ctx(), x.prefix(":*:"), x.visible(), page)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func listVersions(x *exchange) error {
 	if x.flag("deletedAsNegative") {
 		d = registry.DeletedAsNegative
 	}
-	list, err := x.server.registry.Versions(x.ctx(), x.subject(), d, page)
+	list, err := x.view().Versions(x.ctx(), x.subject(), d, page)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (x *exchange) stored() (registry.Stored, error) {
 	if err != nil {
 		return registry.Stored{}, err
 	}
-	return x.server.registry.Version(x.ctx(), x.subject(), v, x.flag("deleted"))
+	return x.view().Version(x.ctx(), x.subject(), v, x.flag("deleted"))
 }
 
 // getVersion answers GET /subjects/{subject}/versions/{version}.
@@ -157,11 +157,7 @@ func getVersion(x *exchange) error {
 // getText answers GET /subjects/{subject}/versions/{version}/schema.
 func getText(x *exchange) error {
 	return x.remembered(noCacheValue, func() ([]byte, error) {
-		v, err := x.shown(x.stored())
-		if err != nil {
-			return nil, err
-		}
-		return []byte(v.Source.Text), nil
+		return textOf(x.shown(x.stored()))
 	})
 }
 

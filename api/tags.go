@@ -55,7 +55,7 @@ func (m *members) tags(name string) (list []schemas.Tagged) {
 // Source: REST contract 3.4 and 4.1.
 func (x *exchange) withTags(body []byte, v registry.Stored) ([]byte, error) {
 	wanted := append(x.all("findTags"), x.all("find_tags")...)
-	if len(wanted) == 0 {
+	if len(wanted) == 0 || v.Erased {
 		return body, nil
 	}
 	list, err := x.server.registry.Tags(x.ctx(), v, wanted)

@@ -187,8 +187,12 @@ func (s *State) alias(name schemas.Subject) schemas.Subject {
 func (r *Registry) Aliases() map[schemas.Subject][]schemas.Subject {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
+	return r.state.aliases()
+}
+
+func (s *State) aliases() map[schemas.Subject][]schemas.Subject {
 	all := map[schemas.Subject][]schemas.Subject{}
-	for scope, c := range r.state.configs {
+	for scope, c := range s.configs {
 		if c.Alias != "" && !scope.IsContext() {
 			target := schemas.Reference{Subject: c.Alias}.Target(scope.Context)
 			all[target] = append(all[target], scope)

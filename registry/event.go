@@ -26,6 +26,14 @@ const (
 	KindMarksSet          = "marks-set" // what a whole registry that moved in remembers
 )
 
+// Kinds lists the kinds of events.
+func Kinds() []string {
+	return []string{
+		KindInstalled, KindVersionRegistered, KindVersionDeleted, KindSubjectDeleted, KindConfigSet, KindConfigCleared,
+		KindModeSet, KindModeCleared, KindContextDeleted, KindExceptionSet, KindExceptionCleared, KindMarksSet,
+	}
+}
+
 // bodyVersion is the version of every body this program writes; it reads no
 // newer one.
 const bodyVersion = 1

@@ -292,6 +292,9 @@ func (p *Past) Revision() Revision { return p.state.revision }
 // Alias is [Registry.Alias] as of p.
 func (p *Past) Alias(s schemas.Subject) schemas.Subject { return p.state.alias(filled(s)) }
 
+// Aliases is [Registry.Aliases] as of p.
+func (p *Past) Aliases() map[schemas.Subject][]schemas.Subject { return p.state.aliases() }
+
 // Subjects is [Registry.Subjects] as of p.
 func (p *Past) Subjects(_ context.Context, prefix schemas.Subject, d Deleted, page Page) ([]schemas.Subject, error) {
 	return p.state.names(filled(prefix), d, page), nil

@@ -12,17 +12,23 @@ import (
 // The variables that no flag stands for.
 var credentials = []string{"CARTORIO_REGISTRY_USER", "CARTORIO_REGISTRY_PASSWORD", "CARTORIO_REGISTRY_TOKEN"}
 
+// The variables of the two ends of a migration.
+var moveCredentials = []string{
+	"CARTORIO_FROM_USER", "CARTORIO_FROM_PASSWORD", "CARTORIO_FROM_TOKEN",
+	"CARTORIO_TO_USER", "CARTORIO_TO_PASSWORD", "CARTORIO_TO_TOKEN",
+}
+
 // foreign begins the variables that are read elsewhere: by the tests, and by the
 // benchmarks. A variable that is one word of them is one too.
 var foreign = []string{
 	"CARTORIO_TEST", "CARTORIO_CONFORMANCE", "CARTORIO_HUNT", "CARTORIO_KILLS", "CARTORIO_REAL", "CARTORIO_BROKERS", "CARTORIO_BENCHMARK",
-	"CARTORIO_PAIRS", "CARTORIO_SEED", "CARTORIO_OPEN", "CARTORIO_STRICT_TIME",
+	"CARTORIO_PAIRS", "CARTORIO_SEED", "CARTORIO_OPEN", "CARTORIO_SCALE", "CARTORIO_PEERS", "CARTORIO_STRICT_TIME",
 }
 
 // tellUnknown names the variables that look like settings and are none: a
 // misspelt one would be ignored without a word.
 func (a *app) tellUnknown(root *cobra.Command) {
-	known := append([]string{"CARTORIO_CONFIG", "CARTORIO_DEBUG"}, credentials...)
+	known := append([]string{"CARTORIO_CONFIG", "CARTORIO_DEBUG"}, slices.Concat(credentials, moveCredentials)...)
 	for _, cmd := range root.Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, variable(f)) })
 	}

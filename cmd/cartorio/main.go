@@ -189,6 +189,7 @@ func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.adviseCommand(), a.checkCommand(), a.diffCommand(), a.explainCommand(), a.healthCommand(), a.registerCommand(), a.rulesCommand(),
 		a.serveCommand(), a.validateCommand(), a.versionCommand(),
+		a.backupCommand(), a.exportCommand(), a.importCommand(), a.migrateCommand(), a.restoreCommand(),
 	}
 }
 

@@ -53,15 +53,21 @@ type text struct {
 
 func renderText(w io.Writer, colours bool, doc compat.Document, results []result, against string) error {
 	t := &text{colours: colours}
+	left := len(doc.Findings) // the others were cut
 	for _, r := range results {
 		for _, c := range r.report.Compared {
 			if c.Verdict == compat.NotChecked {
 				t.notChecked(r, c)
 			}
 			for _, f := range c.Findings {
-				t.finding(f, r.report.Label)
+				if left--; left >= 0 && (f.Override == nil || !f.Override.Off) {
+					t.finding(f, r.report.Label)
+				}
 			}
 		}
+	}
+	if n := doc.Summary.Hidden; n > 0 {
+		fmt.Fprintf(&t.b, "%s not shown: --max-findings 0 shows all\n", plural(n, "more finding is", "more findings are"))
 	}
 	t.summary(doc, results, against)
 	_, err := io.WriteString(w, t.b.String())
@@ -104,7 +110,10 @@ func (t *text) finding(f compat.Finding, label string) {
 		}
 		t.line("accepted", fmt.Sprintf("%s (%s%s)", f.Accepted.Reason, f.Accepted.Owner, until))
 	}
-	if f.Severity == compat.Note {
+	if f.Override != nil {
+		t.line("was", string(f.Override.From)+", changed by "+f.Override.Source)
+	}
+	if f.Severity == compat.Note && f.Override == nil {
 		if !strings.HasPrefix(f.Fix, "nothing ") || strings.Contains(f.Fix, ";") {
 			t.line("fix", f.Fix)
 		}
@@ -211,7 +220,7 @@ func (t *text) summary(doc compat.Document, results []result, against string) {
 	for _, part := range []struct {
 		n         int
 		one, many string
-	}{{s.Breaks, "break", "breaks"}, {s.Risks, "risk", "risks"}, {s.Notes, "note", "notes"}, {s.Accepted, "accepted", "accepted"}} {
+	}{{s.Breaks, "break", "breaks"}, {s.Risks, "risk", "risks"}, {s.Notes, "note", "notes"}, {s.Accepted, "accepted", "accepted"}, {s.Lowered, "lowered by the configuration", "lowered by the configuration"}, {s.Off, "switched off", "switched off"}} {
 		if part.n > 0 {
 			t.b.WriteString(separator + plural(part.n, part.one, part.many))
 			separator = ", "

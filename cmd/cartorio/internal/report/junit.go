@@ -97,7 +97,7 @@ func (r Run) testcase(report compat.Report, c compat.Comparison, left *int) test
 	if c.Old.Label == "" && c.Old.Version > 0 {
 		base = "version " + c.Old.Version.String()
 	}
-	out := testcase{Name: clean(report.Subject + " against " + base), Class: clean("cartorio." + strings.ToLower(string(report.Format))), File: clean(r.path(report.Label)), Time: "0"}
+	out := testcase{Name: clean(report.Subject + " against " + base), Class: clean("cartorio." + orElse(strings.ToLower(string(report.Format)), "other")), File: clean(r.path(report.Label)), Time: "0"}
 	var broken, other []string
 	kind, hidden := "", 0
 	for i := range c.Findings {

@@ -151,5 +151,6 @@ func counts(s compat.Summary) string {
 	add(s.Notes, "note", "notes")
 	add(s.Accepted, "accepted", "accepted")
 	add(s.Lowered, "lowered by the configuration", "lowered by the configuration")
+	add(s.Off, "switched off", "switched off")
 	return strings.Join(parts, ", ")
 }

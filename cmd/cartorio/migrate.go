@@ -69,8 +69,8 @@ func (m *migrating) flags(cmd *cobra.Command) {
 	paceFlags(cmd, &m.pace)
 }
 
-// moved is what a migration came to, as JSON.
-type moved struct {
+// movement is what a migration came to, as JSON.
+type movement struct {
 	From         string                 `json:"from"`
 	To           string                 `json:"to"`
 	DryRun       bool                   `json:"dryRun"`
@@ -108,7 +108,7 @@ func (a *app) migrate(ctx context.Context, m migrating) error {
 	if err != nil {
 		return err
 	}
-	done := moved{From: m.from, To: m.to, DryRun: m.dryRun, Versions: len(g.Versions), Subjects: len(g.Subjects), Notes: g.Notes}
+	done := movement{From: m.from, To: m.to, DryRun: m.dryRun, Versions: len(g.Versions), Subjects: len(g.Subjects), Notes: g.Notes}
 	done.Report, err = a.fillPlace(ctx, to, g, m)
 	if err != nil {
 		err = moveError("filling "+m.to, err)
@@ -133,7 +133,7 @@ func (a *app) migrate(ctx context.Context, m migrating) error {
 	return nil
 }
 
-func (a *app) fillPlace(ctx context.Context, to *place, g transfer.Gathered, m migrating) (transfer.Report, error) {
+func (a *app) fillPlace(ctx context.Context, to *movingEnd, g transfer.Gathered, m migrating) (transfer.Report, error) {
 	o := transfer.Options{Pace: m.pace, DryRun: m.dryRun, Renumber: m.renumber}
 	switch to.kind {
 	case placeRegistry:
@@ -152,7 +152,7 @@ func (a *app) fillPlace(ctx context.Context, to *place, g transfer.Gathered, m m
 }
 
 // verify reads the target anew.
-func (a *app) verify(ctx context.Context, from, to *place, g transfer.Gathered, pace transfer.Pace) (transfer.Verification, error) {
+func (a *app) verify(ctx context.Context, from, to *movingEnd, g transfer.Gathered, pace transfer.Pace) (transfer.Verification, error) {
 	if to.kind == placeRegistry {
 		return transfer.Verify(ctx, g, from.client, to.client, pace)
 	}
@@ -164,7 +164,7 @@ func (a *app) verify(ctx context.Context, from, to *place, g transfer.Gathered, 
 }
 
 // print writes the outcome.
-func (d moved) print(w io.Writer, format, source string) error {
+func (d movement) print(w io.Writer, format, source string) error {
 	if format == "json" {
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)
@@ -204,7 +204,7 @@ func (d moved) print(w io.Writer, format, source string) error {
 	return err
 }
 
-func (d moved) summary() string {
+func (d movement) summary() string {
 	count := map[string]int{}
 	for _, s := range d.Steps {
 		count[s.Action]++

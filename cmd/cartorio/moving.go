@@ -20,18 +20,18 @@ import (
 	"github.com/cartorio-registry/cartorio/schemas/formats"
 )
 
-// place is one end of a move: a registry, a database file, or files.
-type place struct {
+// movingEnd is one end of a move: a registry, a database file, or files.
+type movingEnd struct {
 	text   string
 	client *sr.Client // of a registry
 	path   string     // of all else
-	kind   placeKind
+	kind   endKind
 }
 
-type placeKind uint8
+type endKind uint8
 
 const (
-	placeRegistry placeKind = iota
+	placeRegistry endKind = iota
 	placeDatabase
 	placeTopic
 	placeFiles
@@ -51,8 +51,8 @@ func credentialsOf(prefix string) (user, password, token string) {
 }
 
 // parsePlace reads a place; prefix begins the variables of its credentials.
-func parsePlace(text, prefix string) (*place, error) {
-	p := &place{text: text}
+func parsePlace(text, prefix string) (*movingEnd, error) {
+	p := &movingEnd{text: text}
 	switch scheme, _, _ := strings.Cut(text, ":"); scheme {
 	case "http", "https":
 		if first, _, _ := strings.Cut(text, ","); strings.Contains(first, "@") {
@@ -90,14 +90,14 @@ func parsePlace(text, prefix string) (*place, error) {
 	return p, nil
 }
 
-func (p *place) close() {
+func (p *movingEnd) close() {
 	if p.client != nil {
 		p.client.Close()
 	}
 }
 
 // gather reads everything that is there.
-func (a *app) gather(ctx context.Context, p *place, pace transfer.Pace) (transfer.Gathered, error) {
+func (a *app) gather(ctx context.Context, p *movingEnd, pace transfer.Pace) (transfer.Gathered, error) {
 	var g transfer.Gathered
 	var err error
 	switch p.kind {
@@ -238,4 +238,3 @@ func countOf(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
-

@@ -356,6 +356,8 @@ func settingsTopic(root *cobra.Command) *cobra.Command {
 			{credentials[0], "name of the user that asks a registry"},
 			{credentials[1], "password of that user"},
 			{credentials[2], "bearer token, instead of both"},
+			{"CARTORIO_FROM_USER, _PASSWORD, _TOKEN", "the same for what migrate reads"},
+			{"CARTORIO_TO_USER, _PASSWORD, _TOKEN", "the same for what migrate fills"},
 			{"CARTORIO_DEBUG", "1 prints where a defect arose"},
 			{"NO_COLOR", "anything keeps colours away"},
 		} {

@@ -213,8 +213,8 @@ func (c *Consumer) Run(ctx context.Context) error {
 	}
 }
 
-// start looks for the topics and makes those of retries, and tries again when it
-// was the broker that was not there rather than a topic.
+// start looks for the topics and makes those of retries. It tries again, since a
+// topic that was created just now is not known to every broker yet.
 func (c *Consumer) start(ctx context.Context) error {
 	client, err := c.open(ctx, Group{})
 	if err != nil {
@@ -224,8 +224,7 @@ func (c *Consumer) start(ctx context.Context) error {
 	pause := deliver.FirstPause
 	for try := 1; ; try++ {
 		err := c.prepare(ctx, client)
-		var gone *missingTopics
-		if err == nil || try == startTries || errors.As(err, &gone) {
+		if err == nil || try == startTries {
 			return err
 		}
 		if deliver.Sleep(ctx, pause) != nil {
@@ -235,33 +234,28 @@ func (c *Consumer) start(ctx context.Context) error {
 	}
 }
 
-// missingTopics says that topics are not there, which asking again does not mend.
-type missingTopics struct {
-	names []string
-	what  string
-}
-
-func (m *missingTopics) Error() string {
-	return fmt.Sprintf("there is no topic %s: %s", strings.Join(m.names, ", "), m.what)
+// missing says that topics are not there.
+func missing(names []string, what string) error {
+	return fmt.Errorf("there is no topic %s: %s", strings.Join(names, ", "), what)
 }
 
 func (c *Consumer) prepare(ctx context.Context, client Client) error {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	missing, err := client.Missing(ctx, c.o.Topics)
+	gone, err := client.Missing(ctx, c.o.Topics)
 	if err != nil {
 		return err
 	}
-	if len(missing) > 0 {
-		return &missingTopics{missing, "create what is to be read"}
+	if len(gone) > 0 {
+		return missing(gone, "create what is to be read")
 	}
 	if !c.o.NoDeadLetterCheck {
-		missing, err := client.Missing(ctx, []string{c.o.DeadLetter})
+		gone, err := client.Missing(ctx, []string{c.o.DeadLetter})
 		if err != nil {
 			return err
 		}
-		if len(missing) > 0 {
-			return &missingTopics{missing, "it is the dead letter's: create it, or set NoDeadLetterCheck"}
+		if len(gone) > 0 {
+			return missing(gone, "it is the dead letter's: create it, or set NoDeadLetterCheck")
 		}
 	}
 	if len(c.levels) == 0 {
@@ -271,9 +265,8 @@ func (c *Consumer) prepare(ctx context.Context, client Client) error {
 	for _, level := range c.levels {
 		topics = append(topics, c.retryTopic(level))
 	}
-	missing, err = client.Missing(ctx, topics)
-	if err != nil || len(missing) == 0 {
+	if gone, err = client.Missing(ctx, topics); err != nil || len(gone) == 0 {
 		return err
 	}
-	return client.Create(ctx, missing)
+	return client.Create(ctx, gone)
 }

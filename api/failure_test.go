@@ -90,6 +90,39 @@ func TestNotReady(t *testing.T) {
 	c.want(c.do("GET", "/schemas/ids/1", nil), 200, nil)
 }
 
+// A store that takes no writes turns readiness red; it recovers by itself, also
+// when nobody writes.
+func TestNotReadyWhileTheDiskIsFull(t *testing.T) {
+	t.Parallel()
+	inner, err := sqlite.Open(":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	journal := &failing{Journal: inner}
+	c := &client{t: t, server: api.New(openOn(t, journal), api.Options{}), header: http.Header{}}
+	c.server.Observe(func(r *api.Route, _, _ int) { c.route = r })
+	c.register("s", schema(`"string"`))
+	journal.full.Store(true)
+	c.want(c.do("GET", "/readyz", nil), 200, nil) // nobody has tried
+	if a := c.send("POST", "/subjects/s/versions", schema(`"bytes"`)); a.code != 0 && a.status != 500 {
+		t.Errorf("want 50001, got %s", a)
+	}
+	for range 2 {
+		if a := c.fails(c.do("GET", "/readyz", nil), 503, "no writes"); strings.Contains(a.body, "secret") {
+			t.Errorf("the answer tells too much: %s", a)
+		}
+	}
+	c.want(c.do("GET", "/healthz", nil), 200, nil)
+	journal.full.Store(false)
+	for range 2 {
+		c.want(c.do("GET", "/readyz", nil), 200, `{"status":"ready"}`)
+	}
+	c.want(c.do("GET", "/api/v1/changes?after=2", nil), 200, `{"changes":[],"next":2,"end":2}`) // trying left nothing behind
+	if _, version := c.register("s", schema(`"bytes"`)); version != 2 {
+		t.Errorf("version %d after the disk was full", version)
+	}
+}
+
 // What fails in the store is told as 50001; how, only to the log. Reads go on.
 func TestStoreFailure(t *testing.T) {
 	t.Parallel()

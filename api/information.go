@@ -41,6 +41,10 @@ func getReadiness(x *exchange) error {
 	if x.server.registry.Err() != nil {
 		return bare(http.StatusServiceUnavailable, "the registry has stopped writing: its log says why; restart it")
 	}
+	if err := x.server.registry.Ready(x.ctx()); err != nil {
+		x.server.log.Warn("not ready: the store takes no writes", "request", x.requestID, "error", err)
+		return bare(http.StatusServiceUnavailable, "the store takes no writes: the log says why; nothing need be restarted when it has room again")
+	}
 	return x.answer([]byte(`{"status":"ready"}`))
 }
 

@@ -148,6 +148,7 @@ func (b *batch) id(c schemas.Context, want *identity) (int32, error) {
 type proposal struct {
 	*decision
 	sync bool // only read the journal to its end
+	try  bool // only find out whether the journal takes writes
 	done chan error
 }
 
@@ -246,11 +247,15 @@ func (r *Registry) append(list []*proposal) (rest []*proposal) {
 	var in []*proposal
 	for len(list) > 0 {
 		p := list[0]
-		if p.sync {
+		if p.sync || p.try {
 			if len(in) > 0 {
 				break
 			}
-			p.done <- r.read()
+			if p.sync {
+				p.done <- r.read()
+			} else {
+				p.done <- r.tryWriting()
+			}
 			list = list[1:]
 			continue
 		}
@@ -316,6 +321,7 @@ func (r *Registry) persist(b *batch) error {
 	}
 	after := r.state.revision
 	end, err := r.journal.Append(r.life, after, Batch{Events: b.events, Texts: b.texts, Erase: b.erase})
+	r.refused.Store(err != nil && !errors.Is(err, ErrMoved))
 	switch {
 	case errors.Is(err, ErrMoved):
 		if err := r.read(); err != nil {

@@ -71,7 +71,8 @@ type Registry struct {
 	committed chan struct{} // closed when the committer has ended
 
 	// The committer's own.
-	broken atomic.Pointer[Error]
+	broken  atomic.Pointer[Error]
+	refused atomic.Bool // the journal did not take the last append
 	every  int      // events between two snapshots; 0 takes none
 	taken  Revision // the newest snapshot's
 	saving sync.Mutex

@@ -63,7 +63,7 @@ var house = map[string]room{
 	"registry/sqlite":               {ours: []string{"registry", "schemas"}, outside: []string{sqliteDriver}, never: []string{"net/http", "os/exec"}},
 	"registry/transfer":             {ours: []string{"registry", "schemas", "clients/sr"}, never: []string{"database/sql", "os/exec"}},
 	"registry/journaltest":          {ours: []string{"registry", "schemas"}},
-	"api":                           {ours: []string{"registry", "compat", "schemas", "api/ui"}, outside: []string{echo}, never: []string{"database/sql", "os/exec"}},
+	"api":                           {ours: []string{"registry", "compat", "schemas", "schemas/jsontext", "api/ui"}, outside: []string{echo}, never: []string{"database/sql", "os/exec"}},
 	"clients/framing":               {ours: []string{"schemas"}, never: pure},
 	"clients/sr":                    {ours: []string{"schemas"}, never: []string{"database/sql", "os/exec"}},
 	"clients/validate":              {ours: []string{"schemas", "clients/framing"}, outside: []string{sync}, never: []string{"net/http", "database/sql", "os/exec"}},
@@ -79,7 +79,7 @@ var house = map[string]room{
 	"cmd/cartorio": {
 		ours: []string{
 			"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/formats", "schemas/folder", "schemas/jsontext",
-			"compat", "compat/checkers", "registry", "registry/sqlite", "registry/transfer", "api", "clients/framing", "clients/sr", "cmd/cartorio/internal/archive", "cmd/cartorio/internal/gitfs", "cmd/cartorio/internal/config", "cmd/cartorio/internal/report",
+			"compat", "compat/checkers", "registry", "registry/sqlite", "registry/transfer", "api", "clients/framing", "clients/sr", "clients/validate", "cmd/cartorio/internal/archive", "cmd/cartorio/internal/gitfs", "cmd/cartorio/internal/config", "cmd/cartorio/internal/report",
 		},
 		outside: []string{cobra, pflag, yaml},
 		never:   []string{"os/exec"},

@@ -107,6 +107,8 @@ func New(r *registry.Registry, o Options) *Server {
 		IdleTimeout:       2 * patience,
 		WriteTimeout:      2 * patience,
 		MaxHeaderBytes:    64 << 10,
+		// OPTIONS * is answered here, in the contract's shape.
+		DisableGeneralOptionsHandler: true,
 		ErrorLog:          slog.NewLogLogger(o.Logger.Handler(), slog.LevelWarn),
 	}
 	return s

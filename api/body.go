@@ -41,11 +41,45 @@ func parse(body []byte, names ...string) (*members, error) {
 		}
 		return nil, bare(http.StatusBadRequest, "the request's body is no JSON"+reason)
 	}
+	if at := halfCharacter(body); at >= 0 {
+		p := schemas.PositionAt(string(body), at)
+		return nil, bare(http.StatusBadRequest, fmt.Sprintf("the request's body is no text: line %d, column %d: %s is half a character: send both halves, or the character itself", p.Line, p.Column, body[at:at+6]))
+	}
 	root := value{raw: bytes.TrimSpace(body)}
 	if root.null() {
 		return nil, bare(http.StatusUnprocessableEntity, "the request's body is required and is null")
 	}
 	return root.pick(names...)
+}
+
+// halfCharacter finds the first escape of a surrogate without its other half,
+// which no text can hold: reading it would store another text than was sent. It
+// is -1 for none. body is JSON.
+func halfCharacter(body []byte) int {
+	unit := func(at int) uint64 { // of the escape at, 0 for none
+		if at+6 > len(body) || body[at] != '\\' || body[at+1] != 'u' {
+			return 0
+		}
+		n, _ := strconv.ParseUint(string(body[at+2:at+6]), 16, 16)
+		return n
+	}
+	for i := 0; ; {
+		j := bytes.IndexByte(body[i:], '\\')
+		if j < 0 {
+			return -1
+		}
+		i += j
+		switch n := unit(i); {
+		case n == 0:
+			i += 2
+		case n >= 0xD800 && n < 0xDC00 && unit(i+6)>>10 == 0xDC00>>10:
+			i += 12
+		case n >= 0xD800 && n < 0xE000:
+			return i
+		default:
+			i += 6
+		}
+	}
 }
 
 // missing tells whether v was not sent.

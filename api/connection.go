@@ -45,6 +45,10 @@ func (c connection) Write(b []byte) (int, error) {
 		return c.Conn.Write(b)
 	}
 	head, text, found := bytes.Cut(b, []byte(plainHead))
+	if bytes.HasPrefix(b, []byte(start+"417 ")) && bytes.HasSuffix(b, []byte("\r\n\r\n")) {
+		// No handler of ours answers so: net/http does, without a body.
+		head, text, found = []byte(start+"417"), []byte("the only expectation that is known is 100-continue"), true
+	}
 	if !found || !bytes.HasPrefix(head, []byte(start)) || bytes.ContainsRune(head, '\n') {
 		return c.Conn.Write(b)
 	}

@@ -66,6 +66,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer x.finish()
 	x.identify()
+	if r.Method == http.MethodOptions && r.RequestURI == "*" {
+		x.Header().Set("Allow", anyMethod)
+		x.send(http.StatusOK, []byte("{}"))
+		return
+	}
 	x.path = escapedPath(r)
 	inside, ok := below(s.options.BasePath, x.path)
 	if !ok {

@@ -251,6 +251,41 @@ func TestBodyIsUTF8(t *testing.T) {
 	c.want(c.do("GET", "/subjects", nil), 200, `[]`)
 }
 
+// Half a character cannot be stored as it was sent: it is refused, wherever it
+// stands.
+func TestBodyHasWholeCharacters(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, api.Options{})
+	c.want(c.do("PUT", "/config", `{"compatibility":"NONE"}`), 200, nil)
+	for _, row := range []struct {
+		text string // inside a JSON string
+		code int
+	}{
+		{`\ud800`, 400},
+		{`\uDFFF`, 400},
+		{`x\ud83dx`, 400},
+		{`\ud83d\u0041`, 400},
+		{`\ude00\ud83d`, 400},
+		{`\\\ud800`, 400},
+		{`\ud83d\ude00\ud83d`, 400},
+		{`\ud83d\ude00`, 0},
+		{`\u0000\ud7ff\ue000`, 0},
+		{`\\ud800`, 0}, // a backslash, and "ud800"
+		{`\"\/\b\\`, 0},
+	} {
+		for _, body := range []string{
+			`{"schema":"\"string\"","metadata":{"properties":{"p":"` + row.text + `"}}}`,
+			`{"schema":"\"string\"","metadata":{"properties":{"` + row.text + `":"v"}}}`,
+			`{"unknown":"` + row.text + `","schema":"\"string\""}`,
+		} {
+			a := c.do("POST", "/subjects/s/versions", body)
+			if a.code != row.code || row.code != 0 && !strings.Contains(a.body, "line 1, column ") {
+				t.Errorf("%s: want %d, got %s", body, row.code, a)
+			}
+		}
+	}
+}
+
 // The limit holds before all is read, also without a Content-Length.
 func TestBodyLimit(t *testing.T) {
 	t.Parallel()

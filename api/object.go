@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/cartorio-registry/cartorio/schemas/jsontext"
 )
 
 // object writes one JSON object. Members whose value is empty are left out
@@ -75,32 +77,8 @@ func appendList(b []byte, n int, item func(b []byte, i int) []byte) []byte {
 // appendString appends s in double quotes with only the escapes that JSON
 // demands. Bytes that are no UTF-8 become U+FFFD: an answer is always JSON.
 func appendString(b []byte, s string) []byte {
-	const hex = "0123456789abcdef"
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
-	b = append(b, '"')
-	from := 0
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c >= 0x20 && c != '"' && c != '\\' {
-			continue
-		}
-		b = append(b, s[from:i]...)
-		from = i + 1
-		switch c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, '\\', 'n')
-		case '\r':
-			b = append(b, '\\', 'r')
-		case '\t':
-			b = append(b, '\\', 't')
-		default:
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
-	}
-	b = append(b, s[from:]...)
-	return append(b, '"')
+	return jsontext.AppendString(b, s)
 }

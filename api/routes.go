@@ -192,6 +192,9 @@ func (s *Server) route() {
 	s.echo = e
 }
 
+// anyMethod are the methods of all routes together.
+const anyMethod = "DELETE, GET, HEAD, OPTIONS, POST, PUT"
+
 // echoPath writes "{name}" as echo does.
 func echoPath(path string) string {
 	return strings.NewReplacer("{", ":", "}", "").Replace(path)

@@ -120,12 +120,14 @@ func TestUnreadableRequests(t *testing.T) {
 		sent   string
 		status int
 	}{
-		"a bad escape": {"GET /subjects/100%/versions HTTP/1.1\r\nHost: h\r\n\r\n", 400},
-		"no HTTP":      {"nonsense\r\n\r\n", 400},
-		"no Host":      {"GET / HTTP/1.1\r\n\r\n", 400},
-		"two lengths":  {"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400},
-		"a bad header": {"GET / HTTP/1.1\r\nHost: h\r\nA b: c\r\n\r\n", 400},
-		"long headers": {"GET / HTTP/1.1\r\nHost: h\r\nA: " + strings.Repeat("x", 100<<10) + "\r\n\r\n", 431},
+		"a bad escape":   {"GET /subjects/100%/versions HTTP/1.1\r\nHost: h\r\n\r\n", 400},
+		"no HTTP":        {"nonsense\r\n\r\n", 400},
+		"no Host":        {"GET / HTTP/1.1\r\n\r\n", 400},
+		"two lengths":    {"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400},
+		"a bad header":   {"GET / HTTP/1.1\r\nHost: h\r\nA b: c\r\n\r\n", 400},
+		"an expectation": {"POST / HTTP/1.1\r\nHost: h\r\nExpect: more\r\nContent-Length: 0\r\n\r\n", 417},
+		"a star":         {"GET * HTTP/1.1\r\nHost: h\r\n\r\n", 404},
+		"long headers":   {"GET / HTTP/1.1\r\nHost: h\r\nA: " + strings.Repeat("x", 100<<10) + "\r\n\r\n", 431},
 	} {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
@@ -142,6 +144,20 @@ func TestUnreadableRequests(t *testing.T) {
 		if want := fmt.Sprintf(`{"error_code":%d,"message":"`, row.status); err != nil || r.StatusCode != row.status || !strings.HasPrefix(string(text), want) || r.Header.Get("Content-Type") != vendorV1 {
 			t.Errorf("%s: got %d %q %s, %v", name, r.StatusCode, r.Header.Get("Content-Type"), text, err)
 		}
+	}
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "OPTIONS * HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+	r, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if text, _ := io.ReadAll(r.Body); r.StatusCode != 200 || string(text) != "{}" || r.Header.Get("Allow") != "DELETE, GET, HEAD, OPTIONS, POST, PUT" {
+		t.Errorf("OPTIONS *: %d %s %v", r.StatusCode, text, r.Header)
 	}
 	if err := c.server.Shutdown(t.Context()); err != nil {
 		t.Error(err)

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,7 +115,7 @@ func (m *migration) run(ctx context.Context) error {
 		return err
 	}
 	for _, s := range m.plan.modes {
-		_, err := ask(ctx, m.peer, func() (string, error) { return m.client.SetMode(ctx, s.Scope, string(s.Mode), true) })
+		err := m.setMode(ctx, s.Scope, s.Mode)
 		if err := m.took(Step{Action: ActionMode, Subject: scopeName(s.Scope), Value: string(s.Mode)}, err); err != nil {
 			return fmt.Errorf("set the mode of %q: %w", s.Scope, err)
 		}
@@ -155,17 +156,15 @@ func (m *migration) versions(ctx context.Context) error {
 			return err
 		}
 	}
-	first := true
 	for i, wave := range m.plan.imports {
-		if first && len(wave) > 0 {
-			first = false
-			if err := m.adopt(ctx, wave[0]); err != nil {
+		if i == 0 && len(wave) > 0 && !m.o.Renumber {
+			// The highest id is the least likely one to be given by chance: a
+			// target that gives its own shows it before much is written.
+			probe := slices.MaxFunc(wave, func(a, b *registry.Held) int { return cmp.Compare(a.ID.Number, b.ID.Number) })
+			if err := m.adopt(ctx, probe); err != nil {
 				return err
 			}
-			if len(m.losses) > 0 && len(m.scopes) == 0 && !m.o.Renumber {
-				return fmt.Errorf("%w (%s)", ErrRenumbered, m.losses[0])
-			}
-			wave = wave[1:]
+			wave = slices.DeleteFunc(slices.Clone(wave), func(v *registry.Held) bool { return v == probe })
 		}
 		groups := bySubject(wave)
 		err := m.gate.side(ctx, len(groups), func(ctx context.Context, i int) error {
@@ -221,11 +220,16 @@ func (m *migration) adopt(ctx context.Context, v *registry.Held) error {
 	if err := m.took(Step{Action: ActionImport, Subject: v.Subject.String(), Version: v.Version, ID: v.ID.Number}, err); err != nil {
 		return fmt.Errorf("import version %d of %q: %w", v.Version, v.Subject, err)
 	}
-	if err == nil && (found.Version != v.Version || found.ID.Number != v.ID.Number) {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.losses = append(m.losses, lost(v, "the target gave it version %d and id %d", found.Version, found.ID.Number))
-		m.numbers[placeOf(v)] = found.Version
+	if err != nil || found.Version == v.Version && found.ID.Number == v.ID.Number {
+		return nil
+	}
+	loss := lost(v, "the target gave it version %d and id %d", found.Version, found.ID.Number)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.losses = append(m.losses, loss)
+	m.numbers[placeOf(v)] = found.Version
+	if !m.o.Renumber {
+		return fmt.Errorf("%w (%s)", ErrRenumbered, loss)
 	}
 	return nil
 }

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 
 	"github.com/cartorio-registry/cartorio/clients/sr"
@@ -87,7 +89,7 @@ func (m *migration) enterScope(ctx context.Context, scope schemas.Subject, befor
 	if m.o.Renumber && m.refusesImport(ctx) {
 		return false, nil
 	}
-	_, err := ask(ctx, m.peer, func() (string, error) { return m.client.SetMode(ctx, scope, string(registry.Import), true) })
+	err := m.setMode(ctx, scope, registry.Import)
 	switch {
 	case err == nil:
 		m.scopes = append(m.scopes, registry.Setting{Scope: scope, Mode: before})
@@ -97,6 +99,24 @@ func (m *migration) enterScope(ctx context.Context, scope schemas.Subject, befor
 		return false, nil
 	}
 	return false, fmt.Errorf("set mode IMPORT on %q: %w", scope, err)
+}
+
+// setMode sets a mode. Some answer nothing at all to that: whether it counts is
+// then asked.
+func (m *migration) setMode(ctx context.Context, scope schemas.Subject, mode registry.Mode) error {
+	_, err := ask(ctx, m.peer, func() (string, error) { return m.client.SetMode(ctx, scope, string(mode), true) })
+	var e *sr.Error
+	if !errors.As(err, &e) || e.Status != http.StatusOK {
+		return err
+	}
+	told, asked := ask(ctx, m.peer, func() (string, error) { return m.client.Mode(ctx, scope, false) })
+	switch {
+	case asked != nil && !(errors.As(asked, &e) && e.Status == http.StatusOK):
+		return asked
+	case told != string(mode):
+		return &sr.Error{Method: e.Method, URL: e.URL, Status: http.StatusMethodNotAllowed, Message: "it answers nothing, and the mode is not set"}
+	}
+	return nil
 }
 
 // refusesImport tells whether the target has no modes at all.

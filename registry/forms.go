@@ -22,6 +22,7 @@ type form struct {
 	source schemas.Source // as it is stored: canonical or normalized text, pinned references
 	hash   Hash           // of source.Text
 	guid   schemas.GUID   // without metadata and rules
+	kin    func() kin
 }
 
 // identity is that of the form with metadata and rules.
@@ -167,6 +168,7 @@ func (r *Registry) parse(ctx context.Context, s schemas.Source, how reading) (*f
 			}
 		}
 	}
+	f.kin = sync.OnceValue(func() kin { return kinOf(f.schema) })
 	f.hash = HashOf(f.source.Text)
 	f.guid = schemas.GUIDOf(f.source.Text, f.source.References, nil, nil)
 	return f, nil

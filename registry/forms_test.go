@@ -63,6 +63,29 @@ func TestOneParseForMany(t *testing.T) {
 	}
 }
 
+// A new schema is not compared with a whole history each time, although no parsed
+// form of it is kept.
+func TestLongHistoriesAreReadOnce(t *testing.T) {
+	t.Parallel()
+	c := newCounting()
+	r := open(t, c.options, func(o *registry.Options) { o.Cache = -1 })
+	play(t, r, `config s level=NONE => {level=NONE}`)
+	const versions = 300
+	for i := range versions {
+		do(t.Context(), r, fmt.Sprintf(`register s "A f%d x y"`, i))
+	}
+	before := c.all.Load()
+	play(t, r, `
+		register s "A new x y" => id 301 v301 new
+		register s "A newer x y" => id 302 v302 new
+		lookup s "A x newest y" => 40403
+		lookup s "A y f7 x" => id 8 v8
+	`)
+	if n := c.all.Load() - before; n > 20 {
+		t.Errorf("four requests read %d texts", n)
+	}
+}
+
 // However many clients there are, no more texts are parsed at once than there
 // are processors: each may need a good part of the memory.
 func TestParsesAreBounded(t *testing.T) {

@@ -381,6 +381,7 @@ func (r *Registry) findIdentity(name schemas.Subject, want *identity, shows Dele
 // findEquivalent answers the newest version of a subject that counts as the
 // same inside it.
 func (r *Registry) findEquivalent(ctx context.Context, name schemas.Subject, f *form, metadata *schemas.Metadata, rules *schemas.RuleSet, shows Deleted, latestOnly bool) (*Stored, error) {
+	mine := f.kin()
 	r.mu.RLock()
 	var candidates []Stored
 	if u := r.state.subject(name); u != nil {
@@ -391,7 +392,8 @@ func (r *Registry) findEquivalent(ctx context.Context, name schemas.Subject, f *
 			}
 			e := v.entry
 			if r.state.types[e.kind] == f.source.Type && equivalentReferences(f.source, e.references()) &&
-				equivalentMetadata(metadata, e.metadata(), v.number) && equalRules(rules, e.rules()) {
+				equivalentMetadata(metadata, e.metadata(), v.number) && equalRules(rules, e.rules()) &&
+				(len(f.source.References) != len(e.references()) || r.kinships.mayBe(e, mine)) {
 				candidates = append(candidates, r.state.stored(u, v))
 			}
 			if latestOnly && v.live() {
@@ -411,6 +413,7 @@ func (r *Registry) findEquivalent(ctx context.Context, name schemas.Subject, f *
 		if f.schema.Equivalent(old.schema) {
 			return &candidates[i], nil
 		}
+		r.kinships.keep(candidates[i].ID, candidates[i].GUID, old.kin())
 	}
 	return nil, nil
 }

@@ -54,6 +54,7 @@ type Registry struct {
 	passes   *passes
 	turns    turns
 	pasts    pasts
+	kinships kinships
 	working  chan struct{} // one token for each text that is read or pair that is compared
 
 	mu       sync.RWMutex // guards state; only the committer writes it

@@ -227,11 +227,18 @@ func TestEquivalent(t *testing.T) {
 		"symbols":                   {strings.Replace(base, `["S","T"]`, `["T","S"]`, 1), false},
 		"type":                      {strings.Replace(base, `"int"`, `"long"`, 1), false},
 		"namespace":                 {strings.Replace(base, `"n"`, `"m"`, 1), false},
+		"number of an attribute":    {strings.Replace(base, `"x":1`, `"x":1.0`, 1), false},
 		"order":                     {strings.Replace(base, `"m":1`, `"m":1,"order":"ignore"`, 1), false},
 	} {
 		a, b := mustParse(t, base), mustParse(t, c.text)
 		if got := a.Equivalent(b); got != c.want || b.Equivalent(a) != c.want {
 			t.Errorf("%s: equivalent is %v, want %v", name, got, c.want)
+		}
+		// Who looks for equivalents relies on this.
+		one, _ := a.Normalized()
+		other, _ := b.Normalized()
+		if c.want && one != other {
+			t.Errorf("%s: equivalent, and normalized to other texts:\n%s\n%s", name, one, other)
 		}
 	}
 }

@@ -86,6 +86,19 @@ func (r Range) Has(v schemas.Version) bool {
 	return false
 }
 
+// Bounds are the versions that the declaration names, in its order; an open end
+// is none.
+func (r Range) Bounds() []schemas.Version {
+	var out []schemas.Version
+	for _, s := range r.spans {
+		out = append(out, s.from)
+		if s.to != unbounded && s.to != s.from {
+			out = append(out, s.to)
+		}
+	}
+	return out
+}
+
 // IsAll tells whether every version is declared.
 func (r Range) IsAll() bool { return len(r.spans) == 0 && r.compatible == 0 }
 

@@ -193,7 +193,8 @@ func (j *judge) severity(c Change, refused bool) Severity {
 // explaining finds the change that a difference is about: its rule names the
 // peer's type, and its places lie inside the difference's, or at least around
 // them, as the peer blames every branch of a union that became something else.
-// -1 when none does.
+// At last it is a change inside that hurts, whatever the peer calls that: the peer
+// blames whole unions for what is in a branch. -1 when none does.
 func (j *judge) explaining(d Difference, dir direction) int {
 	if i := j.placed(d, dir, within); i >= 0 {
 		return i
@@ -203,23 +204,51 @@ func (j *judge) explaining(d Difference, dir direction) int {
 			return i
 		}
 	}
-	return j.placed(d, dir, func(p, q schemas.Place) bool { return within(p, q) || within(q, p) })
+	if i := j.placed(d, dir, func(p, q schemas.Place) bool { return within(p, q) || within(q, p) }); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(j.c.Changes, func(c Change) bool {
+		reader, writer := sides(c, dir)
+		return within(reader, d.Reader) && within(writer, d.Writer) && j.hurts(c, dir).IsHard()
+	})
 }
 
+// sides are the places of a change on the reader's and the writer's side.
+func sides(c Change, dir direction) (reader, writer schemas.Place) {
+	if dir == oldReadsNew {
+		return c.Old, c.New
+	}
+	return c.New, c.Old
+}
+
+// placed takes, of several changes at the place, the one that is named as the
+// difference is: a schema lists its members in one place.
 func (j *judge) placed(d Difference, dir direction, fits func(change, difference schemas.Place) bool) int {
+	first := -1
 	for i, c := range j.c.Changes {
-		reader, writer := c.New, c.Old
-		if dir == oldReadsNew {
-			reader, writer = c.Old, c.New
-		}
-		if !fits(reader, d.Reader) || !fits(writer, d.Writer) {
+		reader, writer := sides(c, dir)
+		if !fits(reader, d.Reader) || !fits(writer, d.Writer) || !j.speaksOf(c.Rule, d.Type, dir) {
 			continue
 		}
-		if rule, ok := j.rule(c.Rule); ok && slices.Contains(rule.Peers, d.Type) {
+		if strings.HasSuffix(c.Path, "."+d.Path[strings.LastIndexByte(d.Path, '/')+1:]) {
 			return i
 		}
+		if first < 0 {
+			first = i
+		}
 	}
-	return -1
+	return first
+}
+
+// speaksOf tells whether a rule, or in the other direction its mirror, names the
+// peer's type: old reads new is the swapped pair to the peer.
+func (j *judge) speaksOf(id, kind string, dir direction) bool {
+	rule, ok := j.rule(id)
+	if !ok || slices.Contains(rule.Peers, kind) {
+		return ok
+	}
+	mirror, ok := j.rule(rule.Mirror)
+	return ok && dir == oldReadsNew && slices.Contains(mirror.Peers, kind)
 }
 
 // within tells whether p is q or lies inside it. A place that is not known is

@@ -29,8 +29,8 @@ type Patch struct {
 	Edits []Edit
 }
 
-// Repair is a way out of a break that was checked: with it the finding is gone
-// and nothing else is worse.
+// Repair is a way out of a break that was checked: with it the finding is gone,
+// or no longer breaks, and nothing else is worse.
 type Repair struct {
 	Text   string `json:"text"`
 	Schema string `json:"schema"` // the whole text
@@ -144,7 +144,8 @@ func (m *mending) together(edits []Edit) {
 	}
 }
 
-// try reads and compares one patch. It holds when f is gone, nothing breaks that
+// try reads and compares one patch. It holds when f is gone, or a mere risk where
+// it broke, nothing breaks that
 // did not break before, and everything could be compared.
 func (m *mending) try(p Patch, f Finding) (Repair, bool) {
 	of := m.j.q.Next
@@ -177,7 +178,9 @@ func (m *mending) try(p Patch, f Finding) (Repair, bool) {
 		switch before, known := m.bad[aboutWhat(left)]; {
 		case left.Severity == Note:
 		case aboutWhat(left) == aboutWhat(f):
-			return Repair{}, false // it is still there
+			if left.Severity.rank() <= f.Severity.rank() {
+				return Repair{}, false // it is still there
+			}
 		case left.Severity == SeverityBreaking && (!known || before != SeverityBreaking),
 			f.Severity == Risk && !known:
 			return Repair{}, false // another took its place

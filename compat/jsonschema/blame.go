@@ -326,7 +326,7 @@ func (f *finding) isAbout(dir direction, at answer, p *proof, v schemas.Violatio
 			case "additionalProperties", "unevaluatedProperties", "dependentRequired":
 				return named
 			}
-			return slices.Contains(tokens(v.Payload), name)
+			return slices.Contains(jsontext.Tokens(v.Payload), name)
 		})
 	}
 	nodes := [2]*jsonschema.Node{f.pair.old, f.pair.next}
@@ -344,22 +344,7 @@ func (f *finding) isAbout(dir direction, at answer, p *proof, v schemas.Violatio
 // at finds the value in a payload that a violation is about; nil when there is
 // none.
 func (p *proof) at(pointer schemas.Pointer) *jsontext.Value {
-	v := p.value
-	for _, token := range tokens(pointer) {
-		switch {
-		case v == nil:
-			return nil
-		case v.Kind != jsontext.Array:
-			v = v.Get(token)
-		default:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(v.Items) {
-				return nil
-			}
-			v = v.Items[i]
-		}
-	}
-	return v
+	return jsontext.Editor{Root: p.value}.At(pointer)
 }
 
 // near finds the changes inside of a place; else those around it.
@@ -399,16 +384,4 @@ func (f *finding) set(index int, o compat.Outcome, w *compat.Witness) {
 		pair[index] = w
 		f.Witness = map[compat.Layer][2]*compat.Witness{compat.Data: pair}
 	}
-}
-
-// tokens are the steps of a pointer, unescaped.
-func tokens(p schemas.Pointer) []string {
-	if p == "" {
-		return nil
-	}
-	list := strings.Split(string(p[1:]), "/")
-	for i := range list {
-		list[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(list[i])
-	}
-	return list
 }

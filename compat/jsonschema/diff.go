@@ -26,6 +26,8 @@ type finding struct {
 	compat.Change
 	rule *compat.Rule
 	pair pairing
+	// around is the pair of schemas that a listed part belongs to; else pair.
+	around pairing
 	// answers are what may refuse because of it: old and new side.
 	answers [2][]answer
 	// members, when there are any, are those that the change is about; its
@@ -76,7 +78,7 @@ func (d *differ) report(rule *compat.Rule, p pairing, before, after, text string
 	if len(d.changes) >= mostChanges {
 		return &finding{}
 	}
-	f := finding{rule: rule, pair: p, Change: compat.Change{
+	f := finding{rule: rule, pair: p, around: p, Change: compat.Change{
 		Rule: rule.ID, Old: p.old.Place(), New: p.next.Place(), Elsewhere: [2]bool{p.old.Document() != "", p.next.Document() != ""},
 		Path: p.path, Text: text, Before: clipped(before), After: clipped(after),
 	}}

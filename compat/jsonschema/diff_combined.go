@@ -57,6 +57,7 @@ func (d *differ) parts(p pairing, keyword, what string, old, next []*jsonschema.
 		d.nodes(pairing{q[0], q[1], p.path + "/" + keyword + "(" + signature(q[0]) + ")"})
 	}
 	beside := func(f *finding) {
+		f.around = p
 		for i, n := range []*jsonschema.Node{p.old, p.next} {
 			f.answers[i] = append(f.answers[i], answerOf(n, keyword))
 		}

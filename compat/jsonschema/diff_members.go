@@ -48,6 +48,7 @@ func (d *differ) arrays(p pairing) {
 // answering makes a change answer for a part of its own on the side that has
 // it, and on the other for what its schema says of parts it does not list.
 func (d *differ) answering(f *finding, around, at pairing, keywords ...string) {
+	f.around = around
 	for i, n := range [][2]*jsonschema.Node{{around.old, at.old}, {around.next, at.next}} {
 		if n[0] != n[1] {
 			f.answers[i] = append(f.answers[i], answerOf(n[1], ""))

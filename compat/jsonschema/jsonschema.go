@@ -27,6 +27,7 @@ var Checker = compat.Checker{
 	Format:        schemas.JSON,
 	Reference:     reference,
 	Truth:         truth,
+	Repair:        repair,
 	Message:       message,
 	Rules:         rules,
 	SameWhenEqual: true,

@@ -62,7 +62,7 @@ type entry struct {
 	path []string
 	kind string // of a difference
 	sub  *result
-	// in the two texts, for a difference
+	// in the two texts, of a difference, or of what is around sub
 	old, next *jsonschema.Node
 }
 
@@ -117,7 +117,14 @@ func (r *result) isSilent() bool { return len(r.entries) == 0 && r.compatible }
 // take adds the result of a pair below.
 func (c *comparison) take(r *result, path ...string) {
 	if !r.isSilent() {
-		c.out.entries = append(c.out.entries, entry{path: path, sub: r})
+		e := entry{path: path, sub: r}
+		if c.old != nil {
+			e.old = c.old.node
+		}
+		if c.next != nil {
+			e.next = c.next.node
+		}
+		c.out.entries = append(c.out.entries, e)
 	}
 	if !r.compatible {
 		c.out.compatible = false
@@ -337,6 +344,8 @@ type layout struct {
 	policy  compat.Policy
 	out     []compat.Difference
 	path    []string // of the entry at hand
+	// around is where a schema that is absent would stand
+	around [2]*jsonschema.Node
 	left    int      // entries that may still be looked at
 	refused bool
 	bytes   int // of paths and pointers
@@ -363,7 +372,10 @@ func (l *layout) walk(r *result) {
 		here := len(l.path)
 		l.path = append(l.path, e.path...)
 		if e.sub != nil {
+			outer := l.around
+			l.around = [2]*jsonschema.Node{e.old, e.next}
 			l.walk(e.sub)
+			l.around = outer
 		} else {
 			l.add(e)
 		}
@@ -382,6 +394,7 @@ func (l *layout) blame(r *result) {
 			return
 		case e.sub != nil && !e.sub.compatible:
 			l.path = append(l.path, e.path...)
+			l.around = [2]*jsonschema.Node{e.old, e.next}
 			r, i = e.sub, -1
 		}
 	}
@@ -392,6 +405,12 @@ func (l *layout) add(e entry) {
 		Type: e.kind, Path: "#/" + strings.Join(l.path, "/"), Compatible: accepted(e.kind, l.policy),
 	}
 	if !d.Compatible { // nobody asks where what is accepted stands
+		if e.old == nil {
+			e.old = l.around[0]
+		}
+		if e.next == nil {
+			e.next = l.around[1]
+		}
 		d.Reader, d.Writer = l.place(e.next), l.place(e.old)
 	}
 	l.bytes += len(d.Path) + len(d.Reader.Pointer) + len(d.Writer.Pointer)

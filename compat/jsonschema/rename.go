@@ -73,6 +73,7 @@ func (d *differ) meaning(n *jsonschema.Node) string {
 func (d *differ) renamed(p pairing, was, is string) {
 	at := pairing{p.old.Property(was), p.next.Property(is), p.path + "." + is}
 	f := d.report(&propertyRenamed, at, was, is, fmt.Sprintf("the property %s looks renamed to %s", was, is))
+	f.around = p
 	f.members, f.misleads = []string{was, is}, true
 	for i, n := range []*jsonschema.Node{p.old, p.next} {
 		f.answers[i] = append(f.answers[i], answerOf([]*jsonschema.Node{at.old, at.next}[i], ""))

@@ -80,12 +80,14 @@ var (
 
 // The rules of numbers.
 var (
+	// The peer does not know that an exclusive bound and an inclusive one are
+	// bounds alike: one added may loosen the other.
 	lowRaised, lowLowered = tightening("json.lower-bound-raised", "json.lower-bound-lowered",
 		append(peers("MINIMUM", "_ADDED", "_INCREASED"), peers("EXCLUSIVE_MINIMUM", "_ADDED", "_INCREASED")...),
-		append(peers("MINIMUM", "_REMOVED", "_DECREASED"), peers("EXCLUSIVE_MINIMUM", "_REMOVED", "_DECREASED")...), "minimum", "exclusiveMinimum")
+		append(peers("MINIMUM", "_REMOVED", "_DECREASED", "_ADDED"), peers("EXCLUSIVE_MINIMUM", "_REMOVED", "_DECREASED", "_ADDED")...), "minimum", "exclusiveMinimum")
 	highLowered, highRaised = tightening("json.upper-bound-lowered", "json.upper-bound-raised",
 		append(peers("MAXIMUM", "_ADDED", "_DECREASED"), peers("EXCLUSIVE_MAXIMUM", "_ADDED", "_DECREASED")...),
-		append(peers("MAXIMUM", "_REMOVED", "_INCREASED"), peers("EXCLUSIVE_MAXIMUM", "_REMOVED", "_INCREASED")...), "maximum", "exclusiveMaximum")
+		append(peers("MAXIMUM", "_REMOVED", "_INCREASED", "_ADDED"), peers("EXCLUSIVE_MAXIMUM", "_REMOVED", "_INCREASED", "_ADDED")...), "maximum", "exclusiveMaximum")
 	stepTightened, stepLoosened = tightening("json.multiple-of-tightened", "json.multiple-of-loosened",
 		peers("MULTIPLE_OF", "_ADDED", "_EXPANDED"), peers("MULTIPLE_OF", "_REMOVED", "_REDUCED"), "multipleOf")
 	stepChanged = self("json.multiple-of-changed", may, peers("MULTIPLE_OF", "_CHANGED"), "multipleOf")
@@ -164,7 +166,7 @@ var (
 	partAdded, partRemoved = tightening("json.condition-added", "json.condition-removed",
 		[]string{"PRODUCT_TYPE_EXTENDED"}, []string{"PRODUCT_TYPE_NARROWED", "COMBINED_TYPE_SUBSCHEMAS_CHANGED"}, "allOf")
 	notAdded, notRemoved = tightening("json.exclusion-added", "json.exclusion-removed", []string{"TYPE_CHANGED", "PRODUCT_TYPE_EXTENDED"}, []string{"TYPE_CHANGED", "PRODUCT_TYPE_NARROWED"}, "not")
-	notChanged           = self("json.exclusion-changed", may, []string{"NOT_TYPE_NARROWED", "NOT_TYPE_EXTENDED"}, "not")
+	notChanged           = self("json.exclusion-changed", may, []string{"NOT_TYPE_NARROWED", "NOT_TYPE_EXTENDED", "COMBINED_TYPE_SUBSCHEMAS_CHANGED"}, "not")
 	conditionalChanged   = self("json.conditional-changed", may, []string{"TYPE_CHANGED"}, "if", "then", "else")
 	combinationChanged   = self("json.combination-changed", may, []string{"COMBINED_TYPE_CHANGED", "COMBINED_TYPE_EXTENDED", "COMBINED_TYPE_SUBSCHEMAS_CHANGED", "TYPE_CHANGED", "SUM_TYPE_EXTENDED", "SUM_TYPE_NARROWED", "PRODUCT_TYPE_EXTENDED", "PRODUCT_TYPE_NARROWED"},
 		"allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "$recursiveRef")

@@ -175,6 +175,9 @@ const askTime = 15 * time.Second
 // topic or the dead letter's topic does not exist.
 func (c *Consumer) Run(ctx context.Context) error {
 	if err := c.start(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // it was told to stop before it began
+		}
 		return fmt.Errorf("consume as group %s: %w", c.o.Group, err)
 	}
 	m := newMember(ctx, c)

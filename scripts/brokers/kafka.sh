@@ -55,7 +55,8 @@ start_kafka() { # FOLDER
     rm -rf "$home"
     mkdir -p "$home"
     port=$(free_port) && controller=$(free_port) || return 1
-    # Internal topics of one partition and groups that begin at once save seconds.
+    # Internal topics of one partition, groups that begin at once and short silences
+    # save seconds, the last of them when a killed broker comes back.
     cat > "$home/server.properties" <<CONF
 process.roles=broker,controller
 node.id=1
@@ -72,6 +73,9 @@ transaction.state.log.min.isr=1
 share.coordinator.state.topic.replication.factor=1
 share.coordinator.state.topic.min.isr=1
 group.initial.rebalance.delay.ms=0
+group.min.session.timeout.ms=1000
+broker.session.timeout.ms=3000
+broker.heartbeat.interval.ms=500
 offsets.topic.num.partitions=1
 transaction.state.log.num.partitions=1
 auto.create.topics.enable=false

@@ -4,7 +4,7 @@ TOOL = $(GO) tool -modfile=tools/go.mod
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS = -s -w -X main.version=$(VERSION)
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint gen fuzz bench cover docker deps kills ci
+.PHONY: help build test race lint gen fuzz bench cover docker deps clients hammer kills ci
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -32,6 +32,12 @@ bench: ## every benchmark
 
 cover: ## coverage by package
 	$(GO) test -coverprofile=cover.out ./... && $(GO) tool cover -func=cover.out | tail -1
+
+clients: ## foreign clients against a server of this tree
+	scripts/clients.sh
+
+hammer: ## fuzz the HTTP surface for HAMMERTIME seconds (3600)
+	scripts/schemathesis.sh $${HAMMERTIME:-3600}
 
 kills: ## kill -9 a registering server 50 times
 	CARTORIO_KILLS=50 $(GO) test -run Kill -count 1 -v ./registry/...

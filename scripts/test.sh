@@ -22,6 +22,12 @@ outside=()
 "$go" test "$@" ./...
 status=$?
 
+if [ $# -eq 0 ]; then
+  scripts/clients.sh || status=1 # it names by itself what it could not run
+else
+  outside+=("arguments were given for go test: the programs of clients/suites were left out")
+fi
+
 for m in ${missing[@]+"${missing[@]}"} ${outside[@]+"${outside[@]}"}; do
   printf '\nNOT RUN: %s\n' "$m"
 done

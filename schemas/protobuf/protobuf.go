@@ -243,15 +243,25 @@ func point(f *File, err error) error {
 //
 // Errors: schemas.SyntaxErrors, *schemas.LimitError.
 func Outline(path, text string, limits schemas.Limits) (schemas.Outline, error) {
-	u, err := readSource(path, text, limits.OrDefault(), false)
+	limits = limits.OrDefault()
+	if _, err := scan(text, limits, false); err == nil {
+		if out, ok := outlineOf(path, text); ok {
+			return out, nil
+		}
+	}
+	u, err := readSource(path, text, limits, false)
 	if err != nil {
 		return schemas.Outline{}, err
 	}
-	out := schemas.Outline{Schema: true, Names: append([]string{path}, u.file.names()...)}
-	for _, i := range u.file.Imports {
+	return outline(path, u.file), nil
+}
+
+func outline(path string, f *File) schemas.Outline {
+	out := schemas.Outline{Schema: true, Names: append([]string{path}, f.names()...)}
+	for _, i := range f.Imports {
 		if !bundledPaths[i.Path] && !slices.Contains(out.Needs, i.Path) {
 			out.Needs = append(out.Needs, i.Path)
 		}
 	}
-	return out, nil
+	return out
 }

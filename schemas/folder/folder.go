@@ -13,8 +13,10 @@ package folder
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -140,6 +142,59 @@ type Folder struct {
 
 	bySubject map[schemas.Subject]int
 	byPath    map[string]int
+	digests   []digest // of Entries
+}
+
+// digest is over a file's type and text and, per reference, its name and the
+// digest of the file that answers; nil where that is not the whole of what the
+// file means.
+type digest *[sha256.Size]byte
+
+// Same tells whether two files, each an entry of its folder, are the same text of
+// one type, and refer to the same texts, and theirs, by the same names. It is
+// false where a file cannot be used as it stands or needs what its tree lacks.
+func Same(a *Folder, e *Entry, b *Folder, other *Entry) bool {
+	x, y := a.digest(e), b.digest(other)
+	return x != nil && y != nil && *x == *y
+}
+
+func (f *Folder) digest(e *Entry) digest {
+	if i, ok := f.byPath[e.Path]; ok && &f.Entries[i] == e {
+		return f.digests[i]
+	}
+	return nil
+}
+
+// sum makes the digests; what an entry refers to stands before it, but in a
+// circle.
+func (f *Folder) sum() {
+	f.digests = make([]digest, len(f.Entries))
+	h := sha256.New()
+	for i := range f.Entries {
+		e := &f.Entries[i]
+		if e.Err != nil || len(e.Missing) > 0 {
+			continue
+		}
+		h.Reset()
+		h.Write([]byte(e.Source.Type))
+		h.Write([]byte{0})
+		io.WriteString(h, e.Source.Text) //nolint:errcheck // a hash takes everything
+		whole := true
+		for _, r := range e.Source.References {
+			target := f.bySubject[r.Target(e.Subject.Context)]
+			if target >= i || f.digests[target] == nil {
+				whole = false
+				break
+			}
+			h.Write([]byte{0})
+			io.WriteString(h, r.Name) //nolint:errcheck // as above
+			h.Write([]byte{0})
+			h.Write(f.digests[target][:])
+		}
+		if whole {
+			f.digests[i] = (*[sha256.Size]byte)(h.Sum(nil))
+		}
+	}
 }
 
 // Open reads the schema files of fsys. Folders whose name starts with a dot and
@@ -182,6 +237,7 @@ func Open(ctx context.Context, fsys fs.FS, options Options) (*Folder, error) {
 			}
 		}
 	}
+	f.sum()
 	return f, nil
 }
 

@@ -275,6 +275,13 @@ func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q comp
 	if p.New == nil {
 		return r.conclude(q, base.show(p.Old.Path), removed(head, base, p.Old))
 	}
+	if how.unchanged(head, base, p) {
+		r.old = true
+		same := unread{source: p.New.Source}
+		q.Next, q.History = same, []compat.Old{{Label: base.show(p.Old.Path), Schema: same}}
+		r.ask(q, how, nil, nil)
+		return r.told(head, base, q)
+	}
 	next, err := head.parse(ctx, p.New, schemas.New, nil)
 	if err != nil {
 		return r.refuse(q, base, err, q.Label)
@@ -306,6 +313,13 @@ func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q comp
 		}
 	}
 	r.ask(q, how, variant(head, p.New), variant(base, p.Old))
+	return r.told(head, base, q)
+}
+
+// told adds what is to be said of the two files, beside what the comparison says
+// of the schemas in them.
+func (r result) told(head, base *side, q compat.Question) result {
+	p := r.pair
 	if q.Level == compat.None {
 		// NONE asks nothing; the pair is told all the same.
 		r.report.Compared = []compat.Comparison{{Old: q.History[0], Verdict: compat.Compatible}}
@@ -319,6 +333,26 @@ func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q comp
 	}
 	return r.placed(head, base)
 }
+
+// unchanged tells whether nothing is different between two files and what they
+// refer to, so that nothing needs to be parsed to say so.
+func (how comparing) unchanged(head, base *side, p folder.Pairing) bool {
+	if p.Old == nil || how.advise || len(how.older) > 0 || !folder.Same(head.folder, p.New, base.folder, p.Old) {
+		return false
+	}
+	return slices.ContainsFunc(allCheckers(), func(c compat.Checker) bool { return c.Format == p.New.Source.Type && c.SameWhenEqual })
+}
+
+// unread stands for a schema on both sides, where nothing is asked of it but to be
+// one and the same.
+type unread struct {
+	schemas.Schema // nil: whatever reads it has a defect
+	source         schemas.Source
+}
+
+func (u unread) Source() schemas.Source { return u.source }
+
+func (u unread) Fingerprint() schemas.Fingerprint { return schemas.Fingerprint{} }
 
 // placed says of every finding in which files its places are.
 func (r result) placed(head, base *side) result {

@@ -139,6 +139,33 @@ type Document struct {
 	// Remarks are what a person should know beside the findings: exceptions that
 	// have ended, patterns that match nothing.
 	Remarks []string `json:"remarks,omitempty"`
+	Replays []Replay `json:"replays,omitempty"` // where recorded messages were run
+}
+
+// Replay is what one schema makes of recorded messages; the counts of outcomes
+// add up to Messages.
+type Replay struct {
+	Subject  string `json:"subject"`
+	Schema   string `json:"schema"` // the file
+	Messages int    `json:"messages"`
+	Accepted int    `json:"accepted"`
+	Refused  int    `json:"refused"` // by the new schema, and not by the one before
+	Changed  int    `json:"changed"` // accepted, and read as another value
+	Already  int    `json:"already"` // refused by the schema before as well
+	Unread   int    `json:"unread"`  // the recording holds no payload there
+	// Reasons tell why, the most frequent first.
+	Reasons []ReplayReason `json:"reasons"`
+}
+
+// ReplayReason is why messages were not accepted as they are.
+type ReplayReason struct {
+	Outcome  string `json:"outcome"` // refused, changed, already or unread
+	Rule     string `json:"rule"`    // of the reader: a keyword, a step of resolution
+	Schema   string `json:"schema"`  // place in the schema, a JSON Pointer
+	Messages int    `json:"messages"`
+	Text     string `json:"text"`    // of the first one
+	First    string `json:"first"`   // where the first one is recorded
+	Payload  string `json:"payload"` // place in the first one, a JSON Pointer
 }
 
 //go:embed findings.schema.json

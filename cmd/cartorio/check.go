@@ -41,6 +41,8 @@ type checking struct {
 	explicit       choices
 	failOnSaid     bool
 	older          []older
+	replay         replaying
+	ran            *replay // what became of the messages
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -111,6 +113,10 @@ A PATTERN is a file, a folder or a glob with * and **, seen from HEAD.`,
 	f.BoolVar(&c.strict, "strict-exceptions", false, "exit 1 when an exception has ended or matches nothing")
 	f.BoolVar(&c.allowUnchecked, "allow-unchecked", false, "do not exit 2 for what could not be compared; it is told all the same")
 	f.StringVar(&c.environment, "environment", "", "`NAME` of an environment of cartorio.yaml: its registry, and its exceptions")
+	f.StringSliceVar(&c.replay.messages, "messages", nil, "run the schemas of HEAD against recorded messages: a `FILE` of JSON lines, a payload, a folder, or - for stdin; no --against is needed then")
+	f.StringVar(&c.replay.encoding, "encoding", "", "of the messages: json, binary, hex or base64 (default: as validate)")
+	f.StringVar(&c.replay.framing, "framing", "none", "of the messages: none or confluent")
+	f.StringVar(&c.replay.message, "message", "", "full `NAME` of the Protobuf message that the messages are")
 	f.StringSliceVar(&c.include, "path", nil, "compare only what matches `PATTERN`")
 	f.StringSliceVar(&c.exclude, "exclude-path", nil, "leave out what matches `PATTERN`")
 	f.StringVar(&c.root, "root", "", "`FOLDER` in which references are found (default: HEAD, or the folder of a file)")
@@ -134,7 +140,7 @@ func (a *app) check(ctx context.Context, headArg string, c checking) error {
 	if err != nil {
 		return fail(exitUsage, err)
 	}
-	if c.against == "" {
+	if c.against == "" && len(c.replay.messages) == 0 {
 		return failf(exitUsage, "--against is missing: name a folder, a file, a git ref such as git:main, or registry:SUBJECT")
 	}
 	g := a.newGate(c)
@@ -142,16 +148,20 @@ func (a *app) check(ctx context.Context, headArg string, c checking) error {
 		return err
 	}
 	c.gate = g
-	results, err := a.results(ctx, headArg, c, q)
+	results, err := a.results(ctx, headArg, &c, q)
 	if err != nil {
 		return err
 	}
 	g.apply(results)
 	doc := documentOf(results)
-	doc.Remarks = g.remarks(results)
-	for _, text := range doc.Remarks {
+	if c.ran != nil {
+		doc.Replays = c.ran.results()
+	}
+	remarks := g.remarks(results)
+	for _, text := range remarks {
 		a.say("%s", text)
 	}
+	doc.Remarks = append(replayRemarks(doc.Replays), remarks...)
 	if err := a.writeAll(outputs, c, doc, results); err != nil {
 		return err
 	}
@@ -159,7 +169,7 @@ func (a *app) check(ctx context.Context, headArg string, c checking) error {
 }
 
 // results opens both sides and compares them.
-func (a *app) results(ctx context.Context, headArg string, c checking, q compat.Question) ([]result, error) {
+func (a *app) results(ctx context.Context, headArg string, c *checking, q compat.Question) ([]result, error) {
 	naming, err := folder.ParseNaming(c.subject)
 	if err != nil {
 		return nil, fail(exitUsage, err)
@@ -171,8 +181,8 @@ func (a *app) results(ctx context.Context, headArg string, c checking, q compat.
 	}
 	defer head.close()
 	var base *side
-	if !strings.HasPrefix(c.against, registryPrefix) {
-		if base, err = openBase(ctx, c, head, r); err != nil {
+	if c.against != "" && !strings.HasPrefix(c.against, registryPrefix) {
+		if base, err = openBase(ctx, *c, head, r); err != nil {
 			return nil, err
 		}
 		defer base.close()
@@ -196,7 +206,7 @@ func (a *app) results(ctx context.Context, headArg string, c checking, q compat.
 		return nil, failf(exitNotCompared, "%s holds no schema to compare: nothing was checked", head.label)
 	}
 	if base != nil {
-		if err := base.mayBeEmpty(ctx, c, head); err != nil {
+		if err := base.mayBeEmpty(ctx, *c, head); err != nil {
 			return nil, err
 		}
 	}
@@ -206,10 +216,21 @@ func (a *app) results(ctx context.Context, headArg string, c checking, q compat.
 	if c.gate != nil {
 		c.gate.readBefore(ctx, base)
 	}
+	if len(c.replay.messages) > 0 {
+		if c.ran, err = newReplay(ctx, c.replay, head, base); err != nil {
+			return nil, err
+		}
+		if err := a.messages(c.replay.messages, c.ran.judge); err != nil {
+			return nil, err
+		}
+		if c.against == "" {
+			return nil, nil
+		}
+	}
 	p := a.startProgress("comparing")
 	defer p.stop()
 	if base == nil {
-		h, err := a.newHistory(c.against, c.registry, head, q, c.chosen, a.comparing(c, head))
+		h, err := a.newHistory(c.against, c.registry, head, q, c.chosen, a.comparing(*c, head))
 		if err != nil {
 			return nil, err
 		}
@@ -217,7 +238,7 @@ func (a *app) results(ctx context.Context, headArg string, c checking, q compat.
 		h.allowEmpty = c.allowEmpty
 		return h.compare(ctx, p)
 	}
-	results := compareSides(ctx, head, base, q, a.comparing(c, head), p)
+	results := compareSides(ctx, head, base, q, a.comparing(*c, head), p)
 	if err := ctx.Err(); err != nil {
 		return nil, failf(exitNotCompared, "comparing: %w", err)
 	}
@@ -251,6 +272,9 @@ func (c checking) question() (q compat.Question, err error) {
 	}
 	if c.format != "" && c.format != "text" && c.format != "json" {
 		return q, errors.New("--format " + c.format + " is neither text nor json")
+	}
+	if err := c.replay.check(); c.replay.framing != "" && err != nil {
+		return q, err
 	}
 	if c.allVersions < 0 || c.maxFindings < 0 {
 		return q, errors.New("--all-versions and --max-findings take no number below 0")

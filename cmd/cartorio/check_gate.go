@@ -228,12 +228,20 @@ func (g *gate) outcome(doc compat.Document) error {
 	if said := g.app.config.Gate.FailOn; said != "" && !g.c.failOnSaid && failOn == "breaking" {
 		failOn = said
 	}
+	refused, unread := false, false
+	for _, r := range doc.Replays {
+		refused = refused || r.Refused > 0 || failOn == "risk" && r.Changed > 0
+		unread = unread || r.Unread > 0
+	}
+	if len(g.c.replay.messages) > 0 && len(doc.Replays) == 0 {
+		return failf(exitNotCompared, "%s holds no messages: nothing was replayed", strings.Join(g.c.replay.messages, ", "))
+	}
 	switch {
-	case doc.Verdict == compat.NotChecked && !g.c.allowUnchecked:
+	case (doc.Verdict == compat.NotChecked || unread) && !g.c.allowUnchecked:
 		return fail(exitNotCompared, nil)
 	case g.c.exitZero:
 		return nil
-	case doc.Summary.Breaks > 0, failOn == "risk" && doc.Summary.Risks > 0:
+	case refused, doc.Summary.Breaks > 0, failOn == "risk" && doc.Summary.Risks > 0:
 		return fail(exitFindings, nil)
 	case g.c.strict && g.stale(doc):
 		return fail(exitFindings, nil)

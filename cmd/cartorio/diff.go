@@ -83,7 +83,7 @@ func (a *app) compared(ctx context.Context, head string, c checking) ([]result, 
 	if err != nil {
 		return nil, compat.Document{}, fail(exitUsage, err)
 	}
-	results, err := a.results(ctx, head, c, q)
+	results, err := a.results(ctx, head, &c, q)
 	if err != nil {
 		return nil, compat.Document{}, err
 	}

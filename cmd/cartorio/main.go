@@ -187,7 +187,7 @@ func refuseUnknownTopics(root *cobra.Command) {
 
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
-		a.adviseCommand(), a.checkCommand(), a.diffCommand(), a.explainCommand(), a.healthCommand(), a.registerCommand(), a.rulesCommand(),
+		a.adviseCommand(), a.bundleCommand(), a.checkCommand(), a.diffCommand(), a.doctorCommand(), a.exceptCommand(), a.explainCommand(), a.healthCommand(), a.initCommand(), a.registerCommand(), a.rulesCommand(),
 		a.serveCommand(), a.validateCommand(), a.versionCommand(),
 		a.backupCommand(), a.exportCommand(), a.importCommand(), a.migrateCommand(), a.restoreCommand(),
 	}

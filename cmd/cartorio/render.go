@@ -53,6 +53,11 @@ type text struct {
 
 func renderText(w io.Writer, colours bool, doc compat.Document, results []result, against string) error {
 	t := &text{colours: colours}
+	t.replays(doc.Replays)
+	if against == "" {
+		_, err := io.WriteString(w, t.b.String())
+		return err
+	}
 	left := len(doc.Findings) // the others were cut
 	for _, r := range results {
 		for _, c := range r.report.Compared {
@@ -284,3 +289,13 @@ func plural(n int, one, many string) string {
 }
 
 func dirOf(file string) string { return filepath.Dir(file) }
+
+// replays prints what became of recorded messages.
+func (t *text) replays(list []compat.Replay) {
+	for _, line := range replayRemarks(list) {
+		if !strings.HasPrefix(line, "replay of ") {
+			line = "    " + line
+		}
+		t.b.WriteString(plain(line) + "\n")
+	}
+}

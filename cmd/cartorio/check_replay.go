@@ -1,0 +1,295 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cartorio-registry/cartorio/clients/framing"
+	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/folder"
+)
+
+// replaying is how recorded messages are read.
+type replaying struct {
+	messages                   []string
+	encoding, framing, message string
+}
+
+func (r replaying) check() error {
+	if !slices.Contains([]string{"", "json", "binary", "hex", "base64"}, r.encoding) {
+		return fmt.Errorf("--encoding %q is none of json, binary, hex, base64", r.encoding)
+	}
+	if !slices.Contains([]string{"none", "confluent"}, r.framing) {
+		return fmt.Errorf("--framing %q is neither none nor confluent", r.framing)
+	}
+	return nil
+}
+
+// replayed is what is known of one head schema and the schemas that wrote.
+type replayed struct {
+	next, old schemas.Schema // old is nil where there is no base
+	result    *compat.Replay
+	reasons   map[string]*compat.ReplayReason
+}
+
+// replay runs the head's schemas against recorded messages. Each message is
+// written by the schema of the base, where there is one, and read by the head's.
+type replay struct {
+	ask  replaying
+	head *side
+	by   map[*folder.Entry]*replayed
+	list []*replayed
+	only *replayed
+	// names finds a schema by subject, and by the names of what it defines.
+	names map[string]*replayed
+	lost  compat.Replay // messages that no schema of the head is for
+}
+
+// newReplay parses every selected schema of the head and what it was in the base.
+//
+// Errors: one of them does not parse; no message could be judged by it.
+func newReplay(ctx context.Context, ask replaying, head, base *side) (*replay, error) {
+	r := &replay{ask: ask, head: head, names: map[string]*replayed{}}
+	was := map[*folder.Entry]*folder.Entry{}
+	if base != nil {
+		pairs := folder.PairNew(base.folder, head.folder)
+		if head.file != "" && base.file != "" {
+			pairs = onePair(folder.Pair(base.folder, head.folder))
+		}
+		for _, p := range pairs {
+			if p.New != nil && p.Err == nil {
+				was[p.New] = p.Old
+			}
+		}
+	}
+	for i := range head.folder.Entries {
+		e := &head.folder.Entries[i]
+		if !e.Selected {
+			continue
+		}
+		next, err := head.parse(ctx, e, schemas.New, nil)
+		if err != nil {
+			return nil, failf(exitNotCompared, "%s", strings.Join(describe(head.show(e.Path), err), "\n"))
+		}
+		one := &replayed{next: next, result: &compat.Replay{Subject: e.Subject.String(), Schema: head.show(e.Path), Reasons: []compat.ReplayReason{}}, reasons: map[string]*compat.ReplayReason{}}
+		if old := was[e]; old != nil {
+			if one.old, err = base.parse(ctx, old, schemas.Stored, nil); err != nil {
+				return nil, failf(exitNotCompared, "%s", strings.Join(describe(base.show(old.Path), err), "\n"))
+			}
+		}
+		r.list = append(r.list, one)
+		for _, n := range append([]string{e.Subject.String(), e.Subject.Name}, e.Names...) {
+			if _, taken := r.names[n]; !taken {
+				r.names[n] = one
+			}
+		}
+	}
+	if len(r.list) == 1 {
+		r.only = r.list[0]
+	}
+	return r, nil
+}
+
+// of finds the schema that a message is for.
+func (r *replay) of(m recorded) *replayed {
+	for _, header := range []string{"schemaSubject", "schemaMessage"} {
+		if name := m.headers[header]; name != "" {
+			if one, ok := r.names[name]; ok {
+				return one
+			}
+		}
+	}
+	if r.only != nil {
+		return r.only
+	}
+	// In a folder of recordings, folders and files are named after subjects.
+	p := strings.ReplaceAll(m.name, "\\", "/")
+	for at := len(p); at > 0; at = strings.LastIndexByte(p[:at], '/') {
+		for start := at; start >= 0; {
+			start = strings.LastIndexByte(p[:start], '/')
+			part := p[start+1 : at]
+			if one, ok := r.names[part]; ok {
+				return one
+			}
+			if stem, _, cut := strings.Cut(part, "."); cut {
+				if one, ok := r.names[stem]; ok {
+					return one
+				}
+			}
+			if start < 0 {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// judge counts one message.
+func (r *replay) judge(m recorded) error {
+	one := r.of(m)
+	if one == nil {
+		r.lost.Messages++
+		r.lost.Unread++
+		return nil
+	}
+	one.result.Messages++
+	if m.unusable != "" {
+		one.result.Unread++
+		one.count(m, "unread", schemas.Violation{Rule: "recording", Text: m.unusable})
+		return nil
+	}
+	if len(m.payload) == 0 && m.headers != nil {
+		one.result.Accepted++ // a tombstone or an empty message carries no value
+		return nil
+	}
+	writer := one.next
+	if one.old != nil {
+		writer = one.old
+	}
+	payload, violations, err := r.payload(writer, m)
+	if err != nil {
+		var usage *failure
+		if errors.As(err, &usage) {
+			return err
+		}
+		one.result.Unread++
+		one.count(m, "unread", schemas.Violation{Rule: "recording", Text: err.Error()})
+		return nil
+	}
+	if len(violations) == 0 && one.old != nil {
+		violations = one.old.Reads(one.old, payload, schemas.ReadOptions{Violations: 1}).Violations
+	}
+	if len(violations) > 0 && one.old != nil {
+		one.result.Already++
+		one.count(m, "already", violations[0])
+		return nil
+	}
+	if len(violations) == 0 {
+		reading := one.next.Reads(writer, payload, schemas.ReadOptions{Violations: 1})
+		violations = reading.Violations
+		if len(violations) == 0 && slices.ContainsFunc(reading.Losses, func(l schemas.Loss) bool { return l.Kind != schemas.AlteredOutOfRange }) {
+			one.result.Changed++
+			l := reading.Losses[0]
+			one.count(m, "changed", schemas.Violation{Rule: "loss", Text: l.Text, Payload: l.Payload, Schema: l.Schema})
+			return nil
+		}
+	}
+	if len(violations) > 0 {
+		one.result.Refused++
+		one.count(m, "refused", violations[0])
+		return nil
+	}
+	one.result.Accepted++
+	return nil
+}
+
+// payload decodes what was recorded into what the writer's schema writes.
+func (r *replay) payload(writer schemas.Schema, m recorded) (schemas.Payload, []schemas.Violation, error) {
+	format := writer.Source().Type
+	raw, encoding := m.payload, m.encoded(r.ask.encoding, format)
+	var err error
+	switch encoding {
+	case "hex":
+		raw, err = fromHex(string(raw))
+	case "base64":
+		raw, err = fromBase64(raw)
+	}
+	p := schemas.Payload{Bytes: raw, Message: orWord(r.ask.message, m.headers["schemaMessage"])}
+	if err != nil {
+		return p, nil, fmt.Errorf("it is no %s: %w", encoding, err)
+	}
+	k := &known{schema: writer, label: "the schema"}
+	if r.ask.framing == "confluent" && !(encoding == "json" && format != schemas.JSON) {
+		if p, err = k.unframe(p); err != nil {
+			return p, nil, err
+		}
+		return p, nil, nil
+	}
+	if encoding == "json" && format != schemas.JSON {
+		b, list, err := k.binary(p, schemas.ReadOptions{Violations: 1})
+		p.Bytes = b
+		return p, list, err
+	}
+	if prefix, _, err := framing.Split(raw); err == nil && prefix.Form == framing.ByID && encoding != "json" && r.ask.framing == "none" {
+		if list := writer.Reads(writer, p, schemas.ReadOptions{Violations: 1}).Violations; len(list) > 0 {
+			list[0].Text += "; is it framed? say --framing confluent"
+			return p, list, nil
+		}
+	}
+	return p, nil, nil
+}
+
+func fromHex(text string) ([]byte, error) {
+	return hex.DecodeString(strings.Join(strings.Fields(text), ""))
+}
+
+// mostReasons is how many different reasons are told apart.
+const mostReasons = 50
+
+func (one *replayed) count(m recorded, outcome string, v schemas.Violation) {
+	key := outcome + "\x00" + v.Rule + "\x00" + string(v.Schema)
+	reason, ok := one.reasons[key]
+	if !ok {
+		if len(one.reasons) == mostReasons {
+			return
+		}
+		reason = &compat.ReplayReason{Outcome: outcome, Rule: v.Rule, Schema: string(v.Schema), Text: v.Text, First: m.where, Payload: string(v.Payload)}
+		one.reasons[key] = reason
+	}
+	reason.Messages++
+}
+
+// results closes the count.
+func (r *replay) results() []compat.Replay {
+	var out []compat.Replay
+	for _, one := range r.list {
+		if one.result.Messages == 0 {
+			continue
+		}
+		for _, reason := range one.reasons {
+			one.result.Reasons = append(one.result.Reasons, *reason)
+		}
+		slices.SortFunc(one.result.Reasons, func(a, b compat.ReplayReason) int {
+			return cmp.Or(cmp.Compare(b.Messages, a.Messages), cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Rule, b.Rule))
+		})
+		out = append(out, *one.result)
+	}
+	if r.lost.Messages > 0 {
+		r.lost.Reasons = []compat.ReplayReason{{Outcome: "unread", Rule: "subject", Messages: r.lost.Messages, Text: "nothing tells which schema they are for: no header schemaSubject, and no folder or file named after a subject"}}
+		out = append(out, r.lost)
+	}
+	return out
+}
+
+// replayRemarks are the counts in words, for the forms that have no place of
+// their own for them.
+func replayRemarks(list []compat.Replay) []string {
+	var out []string
+	for _, r := range list {
+		text := fmt.Sprintf("replay of %s through %s: %d accepted", plural(r.Messages, "recorded message", "recorded messages"), orWord(r.Schema, "no schema"), r.Accepted)
+		for _, part := range []struct {
+			n    int
+			what string
+		}{{r.Refused, "would be refused"}, {r.Changed, "would be read as another value"}, {r.Already, "refused before as well"}, {r.Unread, "not readable as messages"}} {
+			if part.n > 0 {
+				text += fmt.Sprintf(", %d %s", part.n, part.what)
+			}
+		}
+		out = append(out, text)
+		const most = 10
+		for i, reason := range r.Reasons {
+			if i == most {
+				out = append(out, fmt.Sprintf("%d more reasons", len(r.Reasons)-most))
+				break
+			}
+			out = append(out, fmt.Sprintf("%d %s, first %s: %s", reason.Messages, reason.Outcome, orWord(reason.First, "of many"), reason.Text))
+		}
+	}
+	return out
+}

@@ -29,18 +29,21 @@ type room struct {
 var pure = []string{"net/http", "database/sql", "os", "os/exec"}
 
 const (
-	jsonschemaV5 = "github.com/santhosh-tekuri/jsonschema/v5"
-	protocompile = "github.com/bufbuild/protocompile"
-	goprotobuf   = "google.golang.org/protobuf"
-	goavro       = "github.com/linkedin/goavro/v2"
-	echo         = "github.com/labstack/echo/v4"
-	sqliteDriver = "modernc.org/sqlite"
-	amqp         = "github.com/rabbitmq/amqp091-go"
-	franz        = "github.com/twmb/franz-go"
-	cobra        = "github.com/spf13/cobra"
-	pflag        = "github.com/spf13/pflag"
-	yaml         = "gopkg.in/yaml.v3"
-	sync         = "golang.org/x/sync"
+	jsonschemaV5  = "github.com/santhosh-tekuri/jsonschema/v5"
+	protocompile  = "github.com/bufbuild/protocompile"
+	goprotobuf    = "google.golang.org/protobuf"
+	goavro        = "github.com/linkedin/goavro/v2"
+	echo          = "github.com/labstack/echo/v4"
+	sqliteDriver  = "modernc.org/sqlite"
+	promClient    = "github.com/prometheus/client_golang"
+	promText      = "github.com/prometheus/common"
+	amqp          = "github.com/rabbitmq/amqp091-go"
+	franz         = "github.com/twmb/franz-go"
+	cobra         = "github.com/spf13/cobra"
+	pflag         = "github.com/spf13/pflag"
+	yaml          = "gopkg.in/yaml.v3"
+	sync          = "golang.org/x/sync"
+	openTelemetry = "go.opentelemetry.io/otel"
 )
 
 var house = map[string]room{
@@ -63,11 +66,14 @@ var house = map[string]room{
 	"registry/sqlite":               {ours: []string{"registry", "schemas"}, outside: []string{sqliteDriver}, never: []string{"net/http", "os/exec"}},
 	"registry/transfer":             {ours: []string{"registry", "schemas", "clients/sr"}, never: []string{"database/sql", "os/exec"}},
 	"registry/journaltest":          {ours: []string{"registry", "schemas"}},
-	"api":                           {ours: []string{"registry", "compat", "schemas", "schemas/jsontext", "api/ui"}, outside: []string{echo}, never: []string{"database/sql", "os/exec"}},
+	"api":                           {ours: []string{"registry", "compat", "schemas", "schemas/jsontext", "api/ui"}, outside: []string{echo, promClient, promText}, never: []string{"database/sql", "os/exec"}},
 	"clients/framing":               {ours: []string{"schemas"}, never: pure},
 	"clients/sr":                    {ours: []string{"schemas"}, never: []string{"database/sql", "os/exec"}},
 	"clients/validate":              {ours: []string{"schemas", "clients/framing"}, outside: []string{sync}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"clients/translate":             {ours: []string{"schemas", "schemas/jsontext", "clients/validate"}, outside: []string{yaml}, never: pure},
+	"clients/signals":               {ours: []string{"clients/validate"}, never: pure},
+	"clients/signals/prometheus":    {ours: []string{"clients/validate"}, outside: []string{promClient}, never: pure},
+	"clients/signals/otel":          {ours: []string{"clients/validate"}, outside: []string{openTelemetry}, never: pure},
 	"clients/retry":                 {never: pure},
 	"clients/deliver":               {ours: []string{"clients/validate", "clients/retry"}, never: pure},
 	"clients/rabbitmq":              {ours: []string{"schemas", "clients/validate", "clients/deliver", "clients/retry"}, outside: []string{amqp}, never: []string{"net/http", "database/sql", "os/exec"}},

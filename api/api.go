@@ -69,6 +69,7 @@ type Server struct {
 	slowest  time.Duration // that a reader of a stream may take for what is written at once
 	instance string        // what generated request ids begin with
 	requests atomic.Uint64
+	metrics  *metrics
 	observe  func(*Route, int, int) // tests look at every answer here
 }
 
@@ -97,6 +98,7 @@ func New(r *registry.Registry, o Options) *Server {
 	}
 	s := &Server{registry: r, options: o, log: o.Logger, cache: newCache(o.Cache), instance: newInstance(), stopping: make(chan struct{}), beat: heartbeat, slowest: slowest}
 	s.document = document(o.BasePath, o.Version)
+	s.metrics = newMetrics(s)
 	s.route()
 	s.http = &http.Server{
 		Handler: s,
@@ -109,7 +111,7 @@ func New(r *registry.Registry, o Options) *Server {
 		MaxHeaderBytes:    64 << 10,
 		// OPTIONS * is answered here, in the contract's shape.
 		DisableGeneralOptionsHandler: true,
-		ErrorLog:          slog.NewLogLogger(o.Logger.Handler(), slog.LevelWarn),
+		ErrorLog:                     slog.NewLogLogger(o.Logger.Handler(), slog.LevelWarn),
 	}
 	return s
 }

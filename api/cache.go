@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cartorio-registry/cartorio/registry"
 )
@@ -62,6 +63,8 @@ type cache struct {
 	used  int
 	young map[cacheKey]*ready
 	old   map[cacheKey]*ready
+
+	hit, missed atomic.Uint64
 }
 
 func newCache(bytes int) *cache {
@@ -80,12 +83,21 @@ func (c *cache) get(k cacheKey, now registry.Revision) *ready {
 	}
 	c.mu.RUnlock()
 	if r == nil || r.revision != now {
+		c.missed.Add(1)
 		return nil
 	}
+	c.hit.Add(1)
 	if !young {
 		c.put(k, r)
 	}
 	return r
+}
+
+// bytes is what the young half weighs; the old one weighs as much at most.
+func (c *cache) bytes() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.used
 }
 
 func (c *cache) put(k cacheKey, r *ready) {

@@ -98,8 +98,8 @@ func TestCorpus(t *testing.T) {
 	}
 	for _, r := range api.Routes() {
 		// The root takes POST for old health checks; the document is a golden of
-		// its own.
-		if id := r.Method + " " + r.Path; !asked[id] && id != "POST /" && id != "GET /openapi.json" {
+		// its own, and figures are never twice the same.
+		if id := r.Method + " " + r.Path; !asked[id] && id != "POST /" && id != "GET /openapi.json" && id != "GET /metrics" {
 			t.Errorf("no conversation asks %s", id)
 		}
 	}

@@ -162,6 +162,7 @@ func (s *Server) incompatible(e *registry.Error) *problem {
 		p.code = 40901
 	}
 	var details []string
+	s.metrics.refuse(e.Report)
 	if e.Report != nil {
 		details, p.risks = e.Report.Messages, e.Report.Risks
 	}

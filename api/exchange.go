@@ -43,10 +43,10 @@ type exchange struct {
 	past        *registry.Past // what asOf asks about, nil for the present
 	query       url.Values
 	parsed      bool
-	done        bool      // an answer was begun
-	wrote       int       // its status
-	code        int       // its error_code, 0 for none
-	began       time.Time // zero unless requests are logged
+	done        bool // an answer was begun
+	wrote       int  // its status
+	code        int  // its error_code, 0 for none
+	began       time.Time
 }
 
 var exchanges = sync.Pool{New: func() any { return new(exchange) }}
@@ -60,10 +60,7 @@ func newInstance() string {
 // ServeHTTP answers one request of the contract.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := exchanges.Get().(*exchange)
-	*x = exchange{ResponseWriter: w, server: s, request: r, contentType: preferred.contentType}
-	if s.log.Enabled(r.Context(), slog.LevelDebug) {
-		x.began = time.Now()
-	}
+	*x = exchange{ResponseWriter: w, server: s, request: r, contentType: preferred.contentType, began: time.Now()}
 	defer x.finish()
 	x.identify()
 	if r.Method == http.MethodOptions && r.RequestURI == "*" {
@@ -113,8 +110,10 @@ func (x *exchange) finish() {
 	if x.server.observe != nil {
 		x.server.observe(x.route, x.wrote, x.code)
 	}
-	if !x.began.IsZero() {
-		x.server.log.Debug("request", "method", x.request.Method, "path", x.request.URL.Path, "status", x.wrote, "duration", time.Since(x.began), "request", x.requestID)
+	took := time.Since(x.began)
+	x.server.metrics.answered(x, took)
+	if x.server.log.Enabled(x.ctx(), slog.LevelDebug) {
+		x.server.log.Debug("request", "method", x.request.Method, "path", x.request.URL.Path, "status", x.wrote, "duration", took, "request", x.requestID)
 	}
 	*x = exchange{}
 	exchanges.Put(x)

@@ -25,6 +25,9 @@ func document(basePath, version string) []byte {
 		if r.Plain {
 			kinds = []string{plainJSON}
 		}
+		if r.Answer == metricsShape {
+			kinds = []string{metricsType}
+		}
 		if r.Body != nil {
 			operation.add("requestBody", pairs("required", true, "content", content([]string{vendorV1, vendor, plainJSON, octets}, r.Body, components)))
 		}

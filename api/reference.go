@@ -87,7 +87,7 @@ func groupOf(path string) string {
 		return "Mode"
 	case "contexts":
 		return "Contexts"
-	case "api", "healthz", "readyz", "openapi.json":
+	case "api", "healthz", "readyz", "metrics", "openapi.json":
 		return "Cartório's own"
 	}
 	return "Server"

@@ -145,8 +145,11 @@ var routes = []Route{
 		Answer: changesShape, Errors: []int{503}, Handle: listChanges, Stream: streamChanges,
 		Query: []Param{{"after", "integer", "the revision behind which to begin, 0 for the whole journal; a stream prefers its Last-Event-ID", nil}, {"limit", "integer", "how many to answer at most: 100 when absent, 1000 at most; a stream has none", nil}},
 	},
+	{Method: "GET", Path: "/api/v1/marks", Doc: "Get what a migration must carry beside versions, configs and modes.", Answer: marksShape, Handle: getMarks},
+	{Method: "PUT", Path: "/api/v1/marks", Doc: "Remember what another registry remembered; in mode IMPORT only.", Body: marksShape, Answer: emptyShape, Errors: []int{422, 42205, 42208}, Handle: putMarks},
 	{Method: "GET", Path: "/healthz", Doc: "Answer that the process is alive.", Answer: healthShape, Plain: true, Handle: getHealth},
 	{Method: "GET", Path: "/readyz", Doc: "Answer whether the process takes requests.", Answer: healthShape, Errors: []int{503}, Plain: true, Handle: getReadiness},
+	{Method: "GET", Path: "/metrics", Doc: "Get the figures of this process, in the text form of Prometheus.", Answer: metricsShape, Plain: true, Handle: getMetrics},
 	{Method: "GET", Path: "/openapi.json", Doc: "Get this document.", Answer: documentShape, Plain: true, Handle: getDocument},
 }
 

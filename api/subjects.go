@@ -125,6 +125,7 @@ func register(x *exchange) error {
 	}
 	q.Force = x.flag("force")
 	v, err := x.shown(x.server.registry.Register(x.authored(), q))
+	x.server.metrics.registered(v.Fresh, err)
 	if err != nil {
 		return err
 	}

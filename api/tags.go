@@ -119,6 +119,7 @@ func tagVersion(x *exchange) error {
 		return m.err
 	}
 	stored, err := x.shown(x.server.registry.Tag(x.authored(), c))
+	x.server.metrics.registered(stored.Fresh, err)
 	if err != nil {
 		return err
 	}

@@ -129,8 +129,10 @@ func (r *Registry) form(ctx context.Context, s schemas.Source, how reading) (*fo
 // of what looking it up costs.
 func (r *Registry) formOf(ctx context.Context, id Hash, s schemas.Source, how reading) (*form, error) {
 	if f := r.forms.get(id); f != nil {
+		r.watch.hit.Add(1)
 		return f, nil
 	}
+	r.watch.missed.Add(1)
 	// Whoever waits for the same form must not lose it to the first one's end.
 	ctx = context.WithoutCancel(ctx)
 	got, err, _ := r.forms.flight.Do(string(id[:]), func() (any, error) {

@@ -55,6 +55,7 @@ type Registry struct {
 	turns    turns
 	pasts    pasts
 	kinships kinships
+	watch    watch
 	working  chan struct{} // one token for each text that is read or pair that is compared
 
 	mu       sync.RWMutex // guards state; only the committer writes it
@@ -74,10 +75,10 @@ type Registry struct {
 	// The committer's own.
 	broken  atomic.Pointer[Error]
 	refused atomic.Bool // the journal did not take the last append
-	every  int      // events between two snapshots; 0 takes none
-	taken  Revision // the newest snapshot's
-	saving sync.Mutex
-	saved  sync.WaitGroup
+	every   int         // events between two snapshots; 0 takes none
+	taken   Revision    // the newest snapshot's
+	saving  sync.Mutex
+	saved   sync.WaitGroup
 }
 
 // Open folds the journal and serves it. An empty journal is installed. The

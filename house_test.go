@@ -90,6 +90,10 @@ var house = map[string]room{
 		outside: []string{cobra, pflag, yaml},
 		never:   []string{"os/exec"},
 	},
+	"examples/kafka": {
+		ours:    []string{"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/formats", "clients/sr", "clients/validate", "clients/kafka", "clients/retry"},
+		outside: []string{franz},
+	},
 	"examples/rabbitmq": {
 		ours:    []string{"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/formats", "clients/sr", "clients/validate", "clients/rabbitmq"},
 		outside: []string{amqp},

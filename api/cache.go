@@ -145,9 +145,14 @@ func (x *exchange) serve(r *ready) {
 	h := x.Header()
 	h["Cache-Control"] = r.control
 	h["X-Xss-Protection"] = xssValue
+	if r.control[0] == neverEnds {
+		h["Vary"] = variesValue // others may store it, and its type is negotiated
+	}
 	body, length, etag := r.body, r.length, r.etag
 	if len(body) >= gzipFrom {
-		h["Vary"] = varyValue
+		if h["Vary"] == nil {
+			h["Vary"] = varyValue
+		}
 		if takesGzip(x.request.Header) {
 			body = r.gzip()
 			length, etag = r.zipSize, r.zipTag

@@ -105,3 +105,75 @@ func TestReadyAnswersAreBounded(t *testing.T) {
 		t.Errorf("an answer over the bound is kept: %d bytes in %d entries", used, entries)
 	}
 }
+
+// Whoever asks with an ETag is never told that nothing changed when it did:
+// through registration, soft and permanent deletion, return, alias and config.
+func TestETagIsNeverWrong(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, api.Options{})
+	guid, _ := c.do("POST", "/subjects/s/versions", schema(`"string"`)).member(t, "guid").(string)
+	type kept struct{ tag, body string }
+	remembered := map[string]kept{}
+	paths := []string{
+		"/schemas/ids/1", "/schemas/ids/1?fetchMaxId=true", "/schemas/ids/1?subject=s", "/schemas/ids/1?subject=old", "/schemas/ids/1/schema", "/schemas/ids/2", "/schemas/ids/2/schema",
+		"/schemas/guids/" + guid, "/api/v1/guids/" + guid + "/schema", "/subjects/s/versions/latest/schema", "/subjects/s/versions/1/schema", "/subjects/old/versions/1/schema", "/contexts/.c/schemas/ids/1",
+	}
+	changes, notModified := 0, 0
+	for _, change := range []struct {
+		method, path string
+		body         any
+	}{
+		{"GET", "/", nil},
+		{"POST", "/subjects/t/versions", schema(`"int"`)},
+		{"POST", "/subjects/a/versions", schema(`"string"`)},
+		{"PUT", "/config/old", `{"alias":"s"}`},
+		{"DELETE", "/subjects/a", nil},
+		{"DELETE", "/subjects/a?permanent=true", nil},
+		{"POST", "/contexts/.c/subjects/s/versions", schema(`"long"`)},
+		{"DELETE", "/subjects/s", nil},
+		{"POST", "/subjects/s/versions", schema(`"string"`)},
+		{"DELETE", "/subjects/s", nil},
+		{"DELETE", "/subjects/s?permanent=true", nil},
+		{"POST", "/subjects/s/versions", schema(`"string"`)},
+		{"PUT", "/config/old", `{"alias":"t"}`},
+	} {
+		c.header = http.Header{}
+		if a := c.do(change.method, change.path, change.body); a.status != 200 {
+			t.Fatalf("%s %s: %s", change.method, change.path, a)
+		}
+		for _, path := range paths {
+			c.header = http.Header{}
+			now := c.do("GET", path, nil)
+			if before, ok := remembered[path]; ok {
+				c.header = http.Header{"If-None-Match": {before.tag}}
+				switch a := c.do("GET", path, nil); {
+				case a.status == 304 && (now.status != 200 || now.body != before.body):
+					t.Errorf("after %s %s: %s is told to be what it was, and is %s", change.method, change.path, path, now)
+				case a.status == 304:
+					notModified++
+				case a.status != now.status || a.body != now.body || now.body == before.body && now.status == 200:
+					t.Errorf("after %s %s: %s answers %s, and without the ETag %s", change.method, change.path, path, a, now)
+				default:
+					changes++
+				}
+			}
+			c.header = http.Header{"If-None-Match": {"*"}}
+			if a := c.do("HEAD", path, nil); a.status != 304 && now.status == 200 || a.status == 304 && now.status != 200 {
+				t.Errorf("after %s %s: HEAD %s with * answers %d, GET %d", change.method, change.path, path, a.status, now.status)
+			}
+			switch {
+			case now.status == 200:
+				remembered[path] = kept{now.header.Get("Etag"), now.body}
+			case now.header.Get("Etag") != "" || !strings.Contains(now.header.Get("Cache-Control"), "no-store"):
+				t.Errorf("%s: a failure may be kept: %v", path, now.header)
+			}
+		}
+	}
+	if changes < 10 || notModified < 50 {
+		t.Errorf("only %d changes and %d answers without a body were seen", changes, notModified)
+	}
+	c.header = http.Header{}
+	if got := c.do("GET", "/api/v1/guids/"+guid+"/schema", nil).header.Get("Vary"); got != "Accept, Accept-Encoding" {
+		t.Errorf("what others may keep varies by %q", got)
+	}
+}

@@ -330,9 +330,10 @@ func (x *exchange) write(status int, body []byte) {
 const gzipFrom = 1024
 
 var (
-	gzipValue = []string{"gzip"}
-	varyValue = []string{"Accept-Encoding"}
-	zippers   = sync.Pool{New: func() any { z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed); return z }}
+	gzipValue   = []string{"gzip"}
+	varyValue   = []string{"Accept-Encoding"}
+	variesValue = []string{"Accept, Accept-Encoding"}
+	zippers     = sync.Pool{New: func() any { z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed); return z }}
 )
 
 func compress(body []byte) []byte {

@@ -115,10 +115,13 @@ func TestServeSaysWhyItCannotStart(t *testing.T) {
 	if err := os.WriteFile(noDatabase, bytes.Repeat([]byte("this is no database\n"), 100), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	served := "sqlite:" + filepath.Join(t.TempDir(), "served.db")
+	first := start(t, "--database", served)
 	for name, c := range map[string]struct {
 		args []string
 		want string
 	}{
+		"database in use":  {[]string{"--listen", "127.0.0.1:0", "--database", served}, "served.db: the database is in use by another process, which holds"},
 		"port in use":      {[]string{"--listen", taken.Addr().String(), "--database", "sqlite::memory:"}, "another program listens there: stop it, or choose another port"},
 		"no such folder":   {[]string{"--listen", "127.0.0.1:0", "--database", "sqlite:" + filepath.Join(t.TempDir(), "no", "such", "x.db")}, "does not exist: create it"},
 		"not a database":   {[]string{"--listen", "127.0.0.1:0", "--database", "sqlite:" + noDatabase}, "the file is no SQLite database: choose another path"},
@@ -138,6 +141,13 @@ func TestServeSaysWhyItCannotStart(t *testing.T) {
 			if code := cmd.ProcessState.ExitCode(); code != exitNotCompared || out.Len() > 0 || !strings.Contains(complaint.String(), c.want) {
 				t.Errorf("exit code %d, stdout %q, stderr %q, want %d and %q", code, out.String(), complaint.String(), exitNotCompared, c.want)
 			}
+			// Whoever serves already is not disturbed.
+			answer, err := http.Post("http://"+first.address+"/subjects/s/versions", "application/json", strings.NewReader(`{"schema":"\"string\""}`))
+			if err != nil || answer.StatusCode != http.StatusOK {
+				t.Errorf("the first server answers %v, %v", answer, err)
+				return
+			}
+			_ = answer.Body.Close()
 		})
 	}
 }

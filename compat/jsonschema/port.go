@@ -341,12 +341,12 @@ func (r *result) differences(policy compat.Policy) []compat.Difference {
 }
 
 type layout struct {
-	policy  compat.Policy
-	out     []compat.Difference
-	path    []string // of the entry at hand
+	policy compat.Policy
+	out    []compat.Difference
+	path   []string // of the entry at hand
 	// around is where a schema that is absent would stand
-	around [2]*jsonschema.Node
-	left    int      // entries that may still be looked at
+	around  [2]*jsonschema.Node
+	left    int // entries that may still be looked at
 	refused bool
 	bytes   int // of paths and pointers
 	places  map[*jsonschema.Node]schemas.Place

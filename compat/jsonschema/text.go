@@ -22,6 +22,9 @@ func (x *search) text(b *branch) state {
 			l.not = append(l.not, v.Text)
 		}
 	}
+	if x.formatted(b, l) {
+		return found
+	}
 	const enough = 1 << 16
 	if l.min > enough {
 		return open // a string that long is no witness for people
@@ -81,22 +84,57 @@ func (x *search) guess(b *branch, l language) state {
 		if utf8.RuneCountInString(w) < l.min || !x.s.meter.Spend(1) {
 			continue
 		}
-		steps := 10_000
-		fits := true
-		for _, p := range b.yes {
-			ok, decided := p.Match(w, &steps)
-			fits = fits && ok && decided
-		}
-		for _, p := range b.no {
-			ok, decided := p.Match(w, &steps)
-			fits = fits && !ok && decided
-		}
-		before := len(x.values)
-		if fits && x.try(stringValue(w)) == found && len(x.values) > before {
+		if x.keeps(b, w) {
 			return found
 		}
 	}
 	return open
+}
+
+// keeps tries a string that the patterns of a branch leave standing.
+func (x *search) keeps(b *branch, w string) bool {
+	steps := 10_000
+	for _, p := range b.yes {
+		if ok, decided := p.Match(w, &steps); !ok || !decided {
+			return false
+		}
+	}
+	for _, p := range b.no {
+		if ok, decided := p.Match(w, &steps); ok || !decided {
+			return false
+		}
+	}
+	before := len(x.values)
+	return x.try(stringValue(w)) == found && len(x.values) > before
+}
+
+// formatted tries strings of the formats demanded, so that writers that assert
+// them could write the value too.
+func (x *search) formatted(b *branch, l language) bool {
+	if len(b.soft) == 0 || len(b.unsoft) > 0 {
+		return false
+	}
+	for _, soft := range b.soft {
+		for _, w := range ofFormat[soft] {
+			if n := utf8.RuneCountInString(w); n >= l.min && n <= l.max && !slices.Contains(l.not, w) && x.s.meter.Spend(1) && x.keeps(b, w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ofFormat are strings of each format that some readers assert, as branches name
+// them: a short one first, then a longer one where the format allows.
+var ofFormat = map[string][]string{
+	"format date-time": {"2020-01-01T00:00:00Z", "2020-01-01T00:00:00.123456+01:00"}, "format date": {"2020-01-01"}, "format time": {"00:00:00Z", "00:00:00.123456+01:00"},
+	"format duration": {"P1D", "P1Y2M3DT4H5M6S"}, "format email": {"a@a.aa", "abcdefghijkl@example.org"}, "format idn-email": {"a@a.aa", "abcdefghijkl@example.org"},
+	"format hostname": {"a.aa", "abcdefghijkl.example.org"}, "format idn-hostname": {"a.aa", "abcdefghijkl.example.org"}, "format ipv4": {"1.2.3.4", "127.127.127.127"},
+	"format ipv6": {"::1", "2001:db8::1234:5678"}, "format uri": {"a:b", "http://example.org/abcdefghijkl"}, "format iri": {"a:b", "http://example.org/abcdefghijkl"},
+	"format uri-reference": {"a", "http://example.org/abcdefghijkl"}, "format iri-reference": {"a", "http://example.org/abcdefghijkl"},
+	"format uri-template": {"a", "http://example.org/{abcdefghijkl}"}, "format uuid": {"01234567-89ab-cdef-0123-456789abcdef"},
+	"format json-pointer": {"", "/abcdefghijkl/mnopqrst"}, "format relative-json-pointer": {"0", "0/abcdefghijkl"}, "format regex": {"a", "^abcdefghijklmnop$"},
+	"content base64": {"", "YWFh"}, "content application/json": {"0", "[]"},
 }
 
 // samples are the literal stretches of a pattern.

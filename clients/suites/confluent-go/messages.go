@@ -154,8 +154,9 @@ func (x *exchange) read(s *suite) {
 				var order Order
 				err, got = de.DeserializeWithHeadersInto("exchange-avro", headers, m.Value, &order), &order
 			case "json":
-				// This client's own validation refuses every decoded map: it judges the pointer.
-				de := must(jsonschema.NewDeserializer(c, serde.ValueSerde, jsonschema.NewDeserializerConfig()))
+				conf := jsonschema.NewDeserializerConfig()
+				conf.EnableValidation = true
+				de := must(jsonschema.NewDeserializer(c, serde.ValueSerde, conf))
 				var order map[string]any
 				err, got = de.DeserializeWithHeadersInto("exchange-json", headers, m.Value, &order), &order
 			case "protobuf":

@@ -116,6 +116,14 @@ func registryCases(s *suite, c schemaregistry.Client) {
 		}
 		return err
 	})
+	s.run("a bearer token is let pass", func() error {
+		c, err := schemaregistry.NewClient(schemaregistry.NewConfigWithBearerAuthentication(c.Config().SchemaRegistryURL, "token", "lsrc-1", "pool-1"))
+		if err != nil {
+			return err
+		}
+		latest, err := c.GetLatestSchemaMetadata(subject)
+		return all(err, equal("subject", latest.Subject, subject))
+	})
 	levelCases(s, c, subject)
 	referenceCases(s, c)
 	formatCases(s, c)

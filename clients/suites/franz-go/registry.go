@@ -79,6 +79,11 @@ func registryCases(s *suite, c *sr.Client) {
 			equal("schemas", len(everything), 2), equal("latest", len(latest), 1), equal("page", page, []int{2}),
 			equal("types", types, []sr.SchemaType{sr.TypeAvro, sr.TypeProtobuf, sr.TypeJSON}))
 	})
+	s.run("a bearer token is let pass", func() error {
+		c := must(sr.NewClient(sr.URLs(c.OptValues(sr.URLs)[0].([]string)...), sr.BearerToken("token")))
+		got, err := c.SchemaByVersion(ctx, subject, 1)
+		return all(err, equal("schema", got, first))
+	})
 	s.run("unknown things have their errors", func() error {
 		_, e1 := c.SchemaByID(ctx, 99999)
 		_, e2 := c.SchemaByVersion(ctx, "franz-nothing", 1)

@@ -63,6 +63,12 @@ async function registryCases(s) {
     equal('latest', [latest.version, latest.subject, latest.id], [1, subject, first.id])
   })
 
+  await s.run('a bearer token is let pass', async () => {
+    const bearerAuthCredentials = { credentialsSource: 'STATIC_TOKEN', token: 'token', logicalCluster: 'lsrc-1', identityPoolId: 'pool-1' }
+    const bearer = SchemaRegistryClient.newClient({ baseURLs: [url], bearerAuthCredentials })
+    equal('latest', (await bearer.getLatestSchemaMetadata(subject)).id, first.id)
+  })
+
   await s.run('unknown things have their codes', async () => {
     await refused(40403, c.getBySubjectAndId('', 99999))
     await refused(40401, c.getLatestSchemaMetadata('node-nothing'))

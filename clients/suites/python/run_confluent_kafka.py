@@ -84,6 +84,11 @@ def registry_cases(s):
         latest = new_client().get_latest_version(subject)
         equal("latest", (latest.version, latest.subject, latest.schema_id), (1, subject, first.schema_id))
 
+    @s.case("a bearer token is let pass")
+    def _():
+        bearer = {"bearer.auth.credentials.source": "STATIC_TOKEN", "bearer.auth.token": "token", "bearer.auth.logical.cluster": "lsrc-1", "bearer.auth.identity.pool.id": "pool-1"}
+        equal("latest", SchemaRegistryClient({"url": url, **bearer}).get_latest_version(subject).schema_id, first.schema_id)
+
     @s.case("unknown things have their codes")
     def _():
         refused(40403, c.get_schema, 99999)

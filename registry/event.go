@@ -107,6 +107,11 @@ type (
 		Subject string          `json:"subject"`
 		High    schemas.Version `json:"high"`
 		Gone    []goneBody      `json:"gone,omitempty"`
+		Hidden  []hiddenBody    `json:"hidden,omitempty"`
+	}
+	hiddenBody struct {
+		Version schemas.Version `json:"version"`
+		By      schemas.Version `json:"by"`
 	}
 	goneBody struct {
 		Version schemas.Version `json:"version"`

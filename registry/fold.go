@@ -58,7 +58,7 @@ func decode(r Record) (change, error) {
 	case KindContextDeleted:
 		return decodeAs(r, func(s *State, b *contextBody) error { s.space(b.Context).listed = false; return nil })
 	case KindMarksSet:
-		return decodeAs(r, func(s *State, b *marksBody) error { return s.mark(b) })
+		return decodeAs(r, func(s *State, b *marksBody) error { return s.mark(b, r.Revision) })
 	case KindExceptionSet, KindExceptionCleared:
 		return decodeAs(r, func(s *State, b *exceptionBody) error { s.except(b, r.Kind == KindExceptionSet); return nil })
 	}
@@ -130,30 +130,13 @@ func (b *registeredBody) time(r Record) int64 {
 	return r.Time.UnixMilli()
 }
 
-// mark folds what a registry that moved in remembers. Marks only rise.
-func (s *State) mark(b *marksBody) error {
+// mark folds what another registry remembered. Counters only rise.
+func (s *State) mark(b *marksBody, at Revision) error {
 	n := s.space(b.Context)
 	n.listed, n.high = n.listed || b.Listed, max(n.high, b.High)
 	for _, m := range b.Subjects {
-		u := s.makeSubject(schemas.Subject{Context: b.Context, Name: m.Subject})
-		u.high = max(u.high, m.High)
-		for _, g := range m.Gone {
-			guid, err := schemas.ParseGUID(g.GUID)
-			if err != nil {
-				return err
-			}
-			kind, ok := s.kindOf(g.Type)
-			switch {
-			case !ok:
-				return fmt.Errorf("type %q is the 257th", g.Type)
-			case u.find(g.Version) != nil:
-				return fmt.Errorf("version %d of subject %q is there and was to be marked as gone", g.Version, u.text)
-			}
-			if u.gone == nil {
-				u.gone = map[schemas.Version]mark{}
-			}
-			u.gone[g.Version] = mark{guid, kind}
-			u.high = max(u.high, g.Version)
+		if err := s.markSubject(b.Context, m, at); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -38,12 +38,14 @@ const nothing = "none"
 // Compare tells what to holds differently from from, as far as both tell it. It
 // is sorted by name.
 func Compare(from, to Gathered) []Difference {
-	c := comparison{from: from, to: to, both: from.Whole && to.Whole}
+	c := comparison{from: from, to: to, marked: from.Marked && to.Marked}
 	c.versions()
 	c.settings()
 	c.contexts()
-	if c.both {
+	if c.marked {
 		c.marks()
+	}
+	if from.Whole && to.Whole {
 		c.exceptions()
 	}
 	slices.SortStableFunc(c.out, func(a, b Difference) int {
@@ -54,7 +56,7 @@ func Compare(from, to Gathered) []Difference {
 
 type comparison struct {
 	from, to Gathered
-	both     bool // both tell everything
+	marked   bool // both tell what they remember
 	out      []Difference
 }
 
@@ -70,7 +72,7 @@ func (c *comparison) versions() {
 		a := &c.from.Versions[i]
 		b := there[placeOf(a)]
 		if b == nil {
-			if a.HiddenBy == 0 || c.to.Whole {
+			if a.HiddenBy == 0 || c.to.Marked {
 				c.differ(a, "version", describe(a), nothing)
 			}
 			continue
@@ -80,7 +82,7 @@ func (c *comparison) versions() {
 	here := byPlace(c.from.Versions)
 	for i := range c.to.Versions {
 		b := &c.to.Versions[i]
-		if here[placeOf(b)] == nil && (b.HiddenBy == 0 || c.from.Whole) {
+		if here[placeOf(b)] == nil && (b.HiddenBy == 0 || c.from.Marked) {
 			c.out = append(c.out, Difference{Subject: b.Subject.String(), Version: b.Version, ID: b.ID.Number, What: "version", From: nothing, To: describe(b), Extra: true})
 		}
 	}
@@ -99,8 +101,10 @@ func (c *comparison) version(a, b *registry.Held) {
 	c.differ(a, "metadata", textOf(metadataFile(a.Metadata)), textOf(metadataFile(b.Metadata)))
 	c.differ(a, "ruleSet", textOf(ruleSetFile(a.RuleSet)), textOf(ruleSetFile(b.RuleSet)))
 	c.differ(a, "deleted", strconv.FormatBool(a.Deleted), strconv.FormatBool(b.Deleted))
-	if c.both {
+	if c.marked {
 		c.differ(a, "hidden", a.HiddenBy.String(), b.HiddenBy.String())
+	}
+	if c.from.Whole && c.to.Whole {
 		if !a.Time.IsZero() {
 			c.differ(a, "time", a.Time.UTC().Format("2006-01-02T15:04:05.000Z"), b.Time.UTC().Format("2006-01-02T15:04:05.000Z"))
 		}

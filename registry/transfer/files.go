@@ -33,6 +33,7 @@ type manifest struct {
 	Format   string         `json:"format"`
 	Version  int            `json:"version"`
 	Complete bool           `json:"complete"` // false while a folder is being written
+	Marked   bool           `json:"marked"`   // Gathered.Marked
 	Whole    bool           `json:"whole"`    // Gathered.Whole
 	Subjects int            `json:"subjects"`
 	Versions int            `json:"versions"`
@@ -108,7 +109,7 @@ const timeForm = "2006-01-02T15:04:05.000Z"
 
 // filesOf writes g as files, the manifest apart. The same g gives the same bytes.
 func filesOf(g Gathered) (manifest, []file, error) {
-	m := manifest{Format: exportFormat, Version: exportVersion, Complete: true, Whole: g.Whole, Versions: len(g.Versions)}
+	m := manifest{Format: exportFormat, Version: exportVersion, Complete: true, Marked: g.Marked, Whole: g.Whole, Versions: len(g.Versions)}
 	g.marks()
 	whole := registryFile{Contexts: []contextFile{}}
 	for _, c := range g.Contexts {
@@ -290,7 +291,7 @@ var reserved = func() map[string]bool {
 
 // heldOf reads the files of an export back.
 func heldOf(m manifest, data map[string][]byte) (Gathered, error) {
-	g := Gathered{Whole: m.Whole}
+	g := Gathered{Marked: m.Marked, Whole: m.Whole}
 	strict := func(name string, v any) error {
 		text, ok := data[name]
 		if !ok {

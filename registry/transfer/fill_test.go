@@ -45,9 +45,14 @@ func onDisk(tb testing.TB) *registry.Registry { return openAt(tb, filepath.Join(
 // serve puts a registry behind its API.
 func serve(tb testing.TB, r *registry.Registry) *sr.Client {
 	tb.Helper()
+	return dial(tb, serveURL(tb, r))
+}
+
+func serveURL(tb testing.TB, r *registry.Registry) string {
+	tb.Helper()
 	s := httptest.NewServer(api.New(r, api.Options{}))
 	tb.Cleanup(s.Close)
-	return dial(tb, s.URL)
+	return s.URL
 }
 
 func dial(tb testing.TB, url string) *sr.Client {

@@ -58,11 +58,7 @@ func ToRegistry(ctx context.Context, client *sr.Client, g Gathered, o Options) (
 	if err != nil {
 		return Report{}, fmt.Errorf("read the target: %w", err)
 	}
-	marks, err := p.readMarks(ctx, &there)
-	if err != nil {
-		return Report{}, fmt.Errorf("read the target's marks: %w", err)
-	}
-	m := &migration{peer: p, plan: makePlan(g, there, o.Renumber, marks), o: o, marked: marks, numbers: map[place]schemas.Version{}}
+	m := &migration{peer: p, plan: makePlan(g, there, o.Renumber), o: o, numbers: map[place]schemas.Version{}}
 	m.steps = m.plan.steps()
 	if o.DryRun {
 		return m.report(), nil
@@ -75,10 +71,9 @@ func ToRegistry(ctx context.Context, client *sr.Client, g Gathered, o Options) (
 // migration is a plan being carried out.
 type migration struct {
 	*peer
-	plan   *plan
-	o      Options
-	marked bool // the target takes marks
-	total  int
+	plan  *plan
+	o     Options
+	total int
 
 	done    atomic.Int64
 	mu      sync.Mutex
@@ -147,12 +142,14 @@ func (m *migration) took(s Step, err error) error {
 }
 
 func (m *migration) versions(ctx context.Context) error {
+	// What a migration that was interrupted left in IMPORT is taken back at the end.
+	m.scopes = slices.Clone(m.plan.leftover)
 	pending := m.plan.pending()
 	if len(pending) > 0 {
-		if err := m.unalias(ctx, pending); err != nil {
+		if err := m.enter(ctx, pending); err != nil {
 			return err
 		}
-		if err := m.enter(ctx, pending); err != nil {
+		if err := m.unalias(ctx, pending); err != nil {
 			return err
 		}
 	}
@@ -187,10 +184,7 @@ func (m *migration) versions(ctx context.Context) error {
 			return err
 		}
 	}
-	if m.marked {
-		return m.mark(ctx)
-	}
-	return nil
+	return m.mark(ctx)
 }
 
 // bySubject groups a wave, keeping its order: the versions of one subject are

@@ -86,6 +86,9 @@ func (m *migration) enter(ctx context.Context, pending []schemas.Subject) error 
 }
 
 func (m *migration) enterScope(ctx context.Context, scope schemas.Subject, before registry.Mode) (bool, error) {
+	if slices.ContainsFunc(m.scopes, func(s registry.Setting) bool { return s.Scope == scope }) {
+		return true, nil
+	}
 	if m.o.Renumber && m.refusesImport(ctx) {
 		return false, nil
 	}

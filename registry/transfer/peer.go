@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,7 +83,18 @@ func (p *peer) gather(ctx context.Context) (Gathered, error) {
 		}
 	}
 	names = unite(names, listed)
-	if g.Settings, err = p.settings(ctx, contexts, names); err != nil {
+	marks, marked, err := p.remembered(ctx)
+	if err != nil {
+		return g, fmt.Errorf("read what the registry remembers: %w", err)
+	}
+	if !marked {
+		marks.Configs = append(slices.Clone(names), schemas.Subject{Context: schemas.GlobalContext})
+		for _, c := range contexts {
+			marks.Configs = append(marks.Configs, schemas.Subject{Context: c})
+		}
+		marks.Modes = marks.Configs
+	}
+	if g.Settings, err = p.settings(ctx, marks.Configs, marks.Modes, marked); err != nil {
 		return g, fmt.Errorf("read the configs and modes: %w", err)
 	}
 	if err := p.versions(ctx, &g, names, listed); err != nil {
@@ -90,6 +102,11 @@ func (p *peer) gather(ctx context.Context) (Gathered, error) {
 	}
 	for _, c := range contexts {
 		g.Contexts = append(g.Contexts, registry.HeldContext{Name: c, Listed: true})
+	}
+	if marked {
+		if err := p.recall(ctx, &g, marks); err != nil {
+			return g, fmt.Errorf("read what the registry remembers: %w", err)
+		}
 	}
 	g.marks()
 	if err := p.counters(ctx, &g); err != nil {
@@ -286,7 +303,7 @@ func (p *peer) subject(ctx context.Context, name schemas.Subject, have []registr
 }
 
 // identify finds out whether a schema has empty metadata or rules, which no
-// answer shows: the GUID does.
+// answer shows: the GUID does, though not which of the two.
 func identify(v *registry.Held) {
 	if v.GUID == (schemas.GUID{}) || v.Metadata != nil && v.RuleSet != nil {
 		return
@@ -298,8 +315,8 @@ func identify(v *registry.Held) {
 	if v.RuleSet == nil {
 		rules = append(rules, &schemas.RuleSet{})
 	}
-	for _, m := range metadata {
-		for _, r := range rules {
+	for _, r := range rules {
+		for _, m := range metadata {
 			if schemas.GUIDOf(v.Source.Text, v.Source.References, m, r) == v.GUID {
 				v.Metadata, v.RuleSet = m, r
 				return
@@ -308,63 +325,84 @@ func identify(v *registry.Held) {
 	}
 }
 
-// settings reads what every scope says of itself. The global scope always
-// answers: what it would answer if nothing were set counts as nothing.
-func (p *peer) settings(ctx context.Context, contexts []schemas.Context, names []schemas.Subject) ([]registry.Setting, error) {
-	scopes := []schemas.Subject{{Context: schemas.GlobalContext}}
-	for _, c := range contexts {
-		scopes = append(scopes, schemas.Subject{Context: c})
-	}
-	scopes = append(scopes, names...)
-	found := make([]registry.Setting, len(scopes))
-	modes := true
-	if _, err := ask(ctx, p, func() (string, error) { return p.client.Mode(ctx, sr.Global, false) }); absent(err) {
-		modes = false // the registry knows none
-	} else if err != nil {
-		return nil, err
-	}
-	err := p.gate.side(ctx, len(scopes), func(ctx context.Context, i int) error {
-		scope := scopes[i]
-		found[i].Scope = scope
-		told, err := ask(ctx, p, func() (sr.Config, error) { return p.client.Config(ctx, scope, false) })
-		switch {
-		case declined(err):
-		case err != nil:
-			return err
-		default:
-			c, err := configOf(told)
-			if err != nil {
-				return fmt.Errorf("the config of %q: %w", scope, err)
-			}
-			found[i].Config = c
+// settings reads what scopes say of themselves. Unless they are known to have
+// something, the global scope is asked for what is in force: it answers always,
+// and what is in force without it counts as nothing.
+func (p *peer) settings(ctx context.Context, configs, modes []schemas.Subject, exact bool) ([]registry.Setting, error) {
+	if !exact {
+		if _, err := ask(ctx, p, func() (string, error) { return p.client.Mode(ctx, sr.Global, false) }); absent(err) {
+			modes = nil // the registry knows none
+		} else if err != nil {
+			return nil, err
 		}
-		if !modes {
+	}
+	inForce := func(scope schemas.Subject) bool { return !exact && scope == sr.Global }
+	found := make([]registry.Setting, len(configs)+len(modes))
+	err := p.gate.side(ctx, len(found), func(ctx context.Context, i int) error {
+		if i >= len(configs) {
+			scope := modes[i-len(configs)]
+			mode, err := ask(ctx, p, func() (string, error) { return p.client.Mode(ctx, scope, inForce(scope)) })
+			if err != nil && !declined(err) {
+				return err
+			}
+			found[i] = registry.Setting{Scope: scope, Mode: registry.Mode(mode)}
 			return nil
 		}
-		mode, err := ask(ctx, p, func() (string, error) { return p.client.Mode(ctx, scope, false) })
-		if err != nil && !declined(err) {
-			return err
+		scope := configs[i]
+		found[i].Scope = scope
+		told, err := ask(ctx, p, func() (sr.Config, error) { return p.client.Config(ctx, scope, inForce(scope)) })
+		if declined(err) {
+			return nil
 		}
-		found[i].Mode = registry.Mode(mode)
+		if err == nil {
+			found[i].Config, err = configOf(told)
+		}
+		if err != nil {
+			return fmt.Errorf("the config of %q: %w", scope, err)
+		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return tidySettings(found), nil
+	at := map[schemas.Subject]int{}
+	joined := []registry.Setting{}
+	for _, s := range found {
+		i, ok := at[s.Scope]
+		if !ok {
+			i = len(joined)
+			at[s.Scope] = i
+			joined = append(joined, registry.Setting{Scope: s.Scope})
+		}
+		if s.Config != nil {
+			joined[i].Config = s.Config
+		}
+		joined[i].Mode = cmp.Or(s.Mode, joined[i].Mode)
+	}
+	return tidySettings(joined), nil
 }
 
-// tidySettings leaves out what says nothing and sorts the rest.
+// tidySettings leaves out what says nothing and sorts the rest. The global scope
+// says nothing with what is in force without it.
 func tidySettings(list []registry.Setting) (out []registry.Setting) {
+	above := registry.Setting{Mode: registry.ReadWrite}
+	for _, s := range list {
+		if s.Scope.Context == schemas.GlobalContext {
+			above.Config, above.Mode = s.Config, cmp.Or(s.Mode, above.Mode)
+		}
+	}
 	for _, s := range list {
 		isGlobal := s.Scope == sr.Global
 		if s.Config != nil {
 			text, err := json.Marshal(s.Config)
-			if err == nil && (string(text) == "{}" || isGlobal && string(text) == `{"compatibility":"BACKWARD"}`) {
+			if err == nil && (string(text) == "{}" || isGlobal && above.Config == nil && string(text) == `{"compatibility":"BACKWARD"}`) {
 				s.Config = nil
 			}
 		}
-		if isGlobal && s.Mode == registry.ReadWrite {
+		if isGlobal && s.Config != nil && above.Config != nil && s.Config.Equal(*above.Config) {
+			s.Config = nil
+		}
+		if isGlobal && s.Mode == above.Mode {
 			s.Mode = ""
 		}
 		if s.Config != nil || s.Mode != "" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cartorio-registry/cartorio/clients/sr"
 	"github.com/cartorio-registry/cartorio/registry"
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -34,19 +35,21 @@ type plan struct {
 	early       [][]*registry.Held // to delete right after their wave: live versions refer to them
 	late        [][]*registry.Held // to delete at the end, by wave
 	present     int
+	leftover    []registry.Setting // scopes of the source that the target has in IMPORT
 	configs     []registry.Setting
 	modes       []registry.Setting
+	marks       sr.Marks
 	losses      []Loss
 }
 
-func makePlan(from, there Gathered, renumber, marks bool) *plan {
+func makePlan(from, there Gathered, renumber bool) *plan {
 	p := &plan{from: from, there: there, losses: slices.Clone(from.Losses)}
 	have := byPlace(there.Versions)
 	referred := liveReferred(from.Versions)
 	for _, wave := range waves(from.Versions) {
 		var imports, early, late []*registry.Held
 		for _, v := range wave {
-			if v.HiddenBy != 0 && !marks {
+			if v.HiddenBy != 0 && !there.Marked {
 				p.losses = append(p.losses, lost(v, "the number stands hidden behind version %d, which the target cannot be told", v.HiddenBy))
 				continue
 			}
@@ -74,7 +77,9 @@ func makePlan(from, there Gathered, renumber, marks bool) *plan {
 		p.imports, p.early, p.late = append(p.imports, imports), append(p.early, early), append(p.late, late)
 	}
 	p.settings()
-	if !marks {
+	if there.Marked {
+		p.planMarks()
+	} else {
 		p.unmarked()
 	}
 	return p
@@ -99,6 +104,20 @@ func (p *plan) settings() {
 		}
 		if s.Mode != "" && s.Mode != old[s.Scope].Mode {
 			p.modes = append(p.modes, registry.Setting{Scope: s.Scope, Mode: s.Mode})
+		}
+	}
+	ours := map[schemas.Subject]bool{}
+	for i := range p.from.Versions {
+		name := p.from.Versions[i].Subject
+		ours[name], ours[schemas.Subject{Context: name.Context}] = true, true
+	}
+	said := map[schemas.Subject]registry.Mode{}
+	for _, s := range p.from.Settings {
+		said[s.Scope] = s.Mode
+	}
+	for _, s := range p.there.Settings {
+		if ours[s.Scope] && s.Mode == registry.Import && said[s.Scope] == "" {
+			p.leftover = append(p.leftover, registry.Setting{Scope: s.Scope, Mode: s.Mode})
 		}
 	}
 	// What governs others comes last, so that it holds nothing up.
@@ -162,8 +181,17 @@ func (p *plan) steps() []Step {
 	late := slices.Clone(p.late)
 	slices.Reverse(late)
 	add(ActionDelete, late)
+	for _, c := range p.marks.Contexts {
+		list = append(list, Step{Action: ActionMarks, Subject: scopeName(schemas.Subject{Context: c.Context})})
+	}
+	for _, u := range p.marks.Subjects {
+		list = append(list, Step{Action: ActionMarks, Subject: u.Subject.String()})
+	}
 	for _, s := range p.configs {
 		list = append(list, Step{Action: ActionConfig, Subject: scopeName(s.Scope), Value: textOf(s.Config)})
+	}
+	for _, s := range p.leftover {
+		list = append(list, Step{Action: ActionMode, Subject: scopeName(s.Scope), Value: "none: it was left in IMPORT"})
 	}
 	for _, s := range p.modes {
 		list = append(list, Step{Action: ActionMode, Subject: scopeName(s.Scope), Value: string(s.Mode)})

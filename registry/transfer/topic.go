@@ -284,7 +284,7 @@ func (t *topic) setting(r record, kind string, scope schemas.Subject) error {
 }
 
 func (t *topic) gathered() Gathered {
-	g := Gathered{Whole: true, Losses: t.losses, Notes: t.notes}
+	g := Gathered{Marked: true, Whole: true, Losses: t.losses, Notes: t.notes}
 	for _, v := range t.versions {
 		g.Versions = append(g.Versions, *v)
 	}

@@ -22,8 +22,11 @@ import (
 // Gathered is what a source holds, as far as it tells.
 type Gathered struct {
 	registry.Holdings
-	// Whole tells that the source told everything that a registry remembers:
-	// also what was permanently deleted, and which numbers are hidden.
+	// Marked tells that the source told what it remembers beside versions: what
+	// was permanently deleted, and which numbers are hidden.
+	Marked bool
+	// Whole tells that it told everything: exceptions too, and times that the
+	// target can keep.
 	Whole bool
 	// Losses are what the source holds and what could not be read, by name.
 	Losses []Loss
@@ -33,7 +36,7 @@ type Gathered struct {
 
 // FromHeld is what a registry of this process holds.
 func FromHeld(r *registry.Registry) Gathered {
-	return Gathered{Holdings: r.Holdings(), Whole: true}
+	return Gathered{Holdings: r.Holdings(), Marked: true, Whole: true}
 }
 
 // Loss is something that could not be carried, and why.

@@ -40,9 +40,6 @@ func Verify(ctx context.Context, from Gathered, source, target *sr.Client, pace 
 	if err != nil {
 		return Verification{}, fmt.Errorf("read the target: %w", err)
 	}
-	if _, err := p.readMarks(ctx, &to); err != nil {
-		return Verification{}, fmt.Errorf("read the target's marks: %w", err)
-	}
 	v := Verification{Versions: len(from.Versions), Differences: Compare(from, to), Unread: append(slices.Clone(from.Losses), to.Losses...)}
 	ids := newIDs(from)
 	v.IDs = len(ids)

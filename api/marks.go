@@ -1,6 +1,8 @@
 package api
 
 import (
+	"net/http"
+
 	"github.com/cartorio-registry/cartorio/registry"
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -75,7 +77,7 @@ func putMarks(x *exchange) error {
 		}
 		name, err := schemas.ParseContext(c.text("context"))
 		if err != nil {
-			return coded(400, "%v", err)
+			return bare(http.StatusBadRequest, err.Error())
 		}
 		listed, high := c.boolean("listed"), c.integer("highestId")
 		held := registry.HeldContext{Name: name, Listed: listed != nil && *listed}
@@ -124,10 +126,10 @@ func readMarked(v value) (u registry.MarkedSubject, err error) {
 			return g.err
 		}
 		if gone.GUID, err = schemas.ParseGUID(g.text("guid")); err != nil {
-			return coded(400, "%v", err)
+			return bare(http.StatusBadRequest, err.Error())
 		}
 		if gone.Type, err = schemas.ParseType(string(gone.Type)); err != nil {
-			return coded(400, "%v", err)
+			return bare(http.StatusBadRequest, err.Error())
 		}
 		u.Gone = append(u.Gone, gone)
 		return nil

@@ -19,7 +19,8 @@ import (
 // subjects, as registering them would.
 type history struct {
 	app    *app
-	client *sr.Client
+	client *sr.Client // nil for a bundle
+	past   versioned
 	head   *side
 	label  string           // registry:, with what follows it
 	only   *schemas.Subject // the subject that was named
@@ -37,8 +38,13 @@ type choices struct{ level, policy, verdictPolicy, category bool }
 const registryPrefix = "registry:"
 
 // newHistory reads registry:, registry:SUBJECT and registry:SUBJECT@VERSION.
-func (a *app) newHistory(base, url string, head *side, q compat.Question, chosen choices, how comparing) (*history, error) {
+func (a *app) newHistory(ctx context.Context, base, url string, head *side, q compat.Question, chosen choices, how comparing) (*history, error) {
 	h := &history{app: a, head: head, label: base, q: q, chosen: chosen, how: how}
+	if name, ok := strings.CutPrefix(base, bundlePrefix); ok {
+		b, err := openBundle(ctx, name)
+		h.past = b
+		return h, err
+	}
 	if text := strings.TrimPrefix(base, registryPrefix); text != "" {
 		name, version := subjectAt(text)
 		if name == "" {
@@ -51,8 +57,27 @@ func (a *app) newHistory(base, url string, head *side, q compat.Question, chosen
 		h.only, h.at = &s, version
 	}
 	var err error
-	h.client, err = dial(url, a.config.Auth)
-	return h, err
+	if h.client, err = dial(url, a.config.Auth); err != nil {
+		return nil, err
+	}
+	h.past = h.client
+	return h, nil
+}
+
+// prefix stands before a subject where a version is named.
+func (h *history) prefix() string {
+	if h.client == nil {
+		return h.label + ":"
+	}
+	return registryPrefix
+}
+
+// named is what the versions are taken from, in words.
+func (h *history) named() string {
+	if h.client == nil {
+		return "the bundle"
+	}
+	return "the registry"
 }
 
 // subjectAt cuts a version off the end, when there is one; else it is 0.
@@ -110,10 +135,10 @@ func (h *history) one(ctx context.Context, e *folder.Entry) (result, error) {
 		return r, err
 	}
 	known := *e
-	if err := outside(ctx, h.client, subject, &known, nil); err != nil {
+	if err := outside(ctx, h.past, subject, &known, nil); err != nil {
 		return r, err
 	}
-	next, err := h.head.parse(ctx, &known, schemas.New, besideOf(known, h.client))
+	next, err := h.head.parse(ctx, &known, schemas.New, besideOf(known, h.past))
 	if err != nil {
 		return h.broken(r, q, err, q.Label)
 	}
@@ -125,11 +150,11 @@ func (h *history) one(ctx context.Context, e *folder.Entry) (result, error) {
 		if h.only != nil && !h.allowEmpty {
 			return r, failf(exitNotCompared, "the registry has no subject %s%s", subject, emptyHint(h.how.gate))
 		}
-		return r.conclude(q, "", added(h.head, e, ": the registry has no subject "+subject.String())), nil
+		return r.conclude(q, "", added(h.head, e, ": "+h.named()+" has no subject "+subject.String())), nil
 	}
 	q.Next = next
 	for _, v := range versions {
-		label := fmt.Sprintf("%s%s@%s", registryPrefix, subject, v)
+		label := fmt.Sprintf("%s%s@%s", h.prefix(), subject, v)
 		old, err := h.schema(ctx, subject, v)
 		if err != nil {
 			return h.broken(r, q, fmt.Errorf("reading %s: %w", label, err), label)
@@ -143,7 +168,7 @@ func (h *history) one(ctx context.Context, e *folder.Entry) (result, error) {
 	r.ask(q, h.how, func(text string) (schemas.Schema, error) {
 		changed := known
 		changed.Source.Text = text
-		return h.head.parse(ctx, &changed, schemas.New, besideOf(changed, h.client))
+		return h.head.parse(ctx, &changed, schemas.New, besideOf(changed, h.past))
 	}, func(text string) (schemas.Schema, error) {
 		source := q.History[0].Schema.Source()
 		source.Text = text
@@ -174,7 +199,7 @@ func (h *history) broken(r result, q compat.Question, why error, where string) (
 // settle takes from the registry what was not said here.
 func (h *history) settle(ctx context.Context, subject schemas.Subject, took choices, q *compat.Question) error {
 	took.level, took.policy, took.verdictPolicy = took.level || h.chosen.level, took.policy || h.chosen.policy, took.verdictPolicy || h.chosen.verdictPolicy
-	if took.level && took.policy && took.verdictPolicy {
+	if h.client == nil || took.level && took.policy && took.verdictPolicy {
 		return nil
 	}
 	config, err := h.client.Config(ctx, subject, true)
@@ -204,7 +229,7 @@ func (h *history) versions(ctx context.Context, subject schemas.Subject, level c
 	if h.at > 0 {
 		return []schemas.Version{h.at}, nil
 	}
-	list, err := h.client.Versions(ctx, subject, sr.LiveOnly, sr.Page{})
+	list, err := h.past.Versions(ctx, subject, sr.LiveOnly, sr.Page{})
 	if errors.Is(err, schemas.ErrSubjectUnknown) && (h.only == nil || h.at == 0) {
 		return nil, nil
 	}
@@ -224,7 +249,7 @@ func (h *history) versions(ctx context.Context, subject schemas.Subject, level c
 }
 
 func (h *history) schema(ctx context.Context, subject schemas.Subject, v schemas.Version) (schemas.Schema, error) {
-	found, err := h.client.Version(ctx, subject, v, sr.VersionOptions{})
+	found, err := h.past.Version(ctx, subject, v, sr.VersionOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -236,14 +261,14 @@ func (h *history) read(ctx context.Context, subject schemas.Subject, source sche
 	if !ok {
 		return nil, fmt.Errorf("type %s is not part of this binary", source.Type)
 	}
-	return format.Parse(ctx, source, remote{h.client}, schemas.ParseOptions{Mode: mode, From: subject.Context})
+	return format.Parse(ctx, source, remote{h.past}, schemas.ParseOptions{Mode: mode, From: subject.Context})
 }
 
 // agree puts the same question to the registry, where it can be put: a registry
 // with another engine or another version may answer otherwise, and a pipeline
 // that is green must not be refused at registration.
 func (h *history) agree(ctx context.Context, subject schemas.Subject, took choices, e, known *folder.Entry, report compat.Report) error {
-	if took != (choices{}) || len(e.Uses) > 0 || h.at != 0 || h.chosen != (choices{}) || h.how.versions > 0 || len(h.how.exceptions) > 0 {
+	if h.client == nil || took != (choices{}) || len(e.Uses) > 0 || h.at != 0 || h.chosen != (choices{}) || h.how.versions > 0 || len(h.how.exceptions) > 0 {
 		return nil
 	}
 	answer, err := h.client.CheckAll(ctx, subject, sr.Registration{Source: known.Source}, false)
@@ -262,7 +287,7 @@ func (h *history) agree(ctx context.Context, subject schemas.Subject, took choic
 // its latest version. What nothing answers stays in Missing.
 //
 // Errors: the registry could not be asked.
-func outside(ctx context.Context, client *sr.Client, subject schemas.Subject, e *folder.Entry, extra map[string]schemas.Reference) error {
+func outside(ctx context.Context, client versioned, subject schemas.Subject, e *folder.Entry, extra map[string]schemas.Reference) error {
 	if len(e.Missing) == 0 {
 		return nil
 	}
@@ -311,7 +336,7 @@ func outside(ctx context.Context, client *sr.Client, subject schemas.Subject, e 
 }
 
 // besideOf answers references from the registry once every name has an answer.
-func besideOf(e folder.Entry, client *sr.Client) schemas.Resolver {
+func besideOf(e folder.Entry, client versioned) schemas.Resolver {
 	if len(e.Missing) > 0 {
 		return nil
 	}

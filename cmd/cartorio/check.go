@@ -61,6 +61,7 @@ schema, registry: for all, each under the subject that registering would give it
 Then level and policies are the registry's unless they are given, every version
 that the level asks for is compared, and the registry is asked as well; when it
 answers otherwise, that is told. No other form asks the network for anything.
+bundle:FILE is the same from a bundle, without a registry and its levels.
 
 Files are paired by declared subject, else by path, else by full name, else by
 text. A new schema is a note, a removed one a risk. What could not be compared is
@@ -181,7 +182,7 @@ func (a *app) results(ctx context.Context, headArg string, c *checking, q compat
 	}
 	defer head.close()
 	var base *side
-	if c.against != "" && !strings.HasPrefix(c.against, registryPrefix) {
+	if c.against != "" && !isPast(c.against) {
 		if base, err = openBase(ctx, *c, head, r); err != nil {
 			return nil, err
 		}
@@ -230,11 +231,13 @@ func (a *app) results(ctx context.Context, headArg string, c *checking, q compat
 	p := a.startProgress("comparing")
 	defer p.stop()
 	if base == nil {
-		h, err := a.newHistory(c.against, c.registry, head, q, c.chosen, a.comparing(*c, head))
+		h, err := a.newHistory(ctx, c.against, c.registry, head, q, c.chosen, a.comparing(*c, head))
 		if err != nil {
 			return nil, err
 		}
-		defer h.client.Close()
+		if h.client != nil {
+			defer h.client.Close()
+		}
 		h.allowEmpty = c.allowEmpty
 		return h.compare(ctx, p)
 	}
@@ -302,10 +305,7 @@ func checkPatterns(lists ...[]string) error {
 
 // openHead opens what is judged.
 func openHead(ctx context.Context, arg string, r reading) (*side, error) {
-	if err := unsupported(arg); err != nil {
-		return nil, err
-	}
-	if strings.HasPrefix(arg, registryPrefix) {
+	if isPast(arg) {
 		return nil, failf(exitUsage, "%s cannot be the head: what a registry has was judged when it was registered", arg)
 	}
 	if _, _, ok := archived(arg); ok {
@@ -323,9 +323,6 @@ func openHead(ctx context.Context, arg string, r reading) (*side, error) {
 
 // openBase opens what head is compared with.
 func openBase(ctx context.Context, c checking, head *side, r reading) (*side, error) {
-	if err := unsupported(c.against); err != nil {
-		return nil, err
-	}
 	if gitfs.Is(c.against) {
 		spec, err := gitfs.Parse(c.against)
 		if err != nil {
@@ -357,14 +354,6 @@ func isRef(ctx context.Context, spec gitfs.Spec, dir string) bool {
 	}
 	_, err = repository.Commit(ctx, spec, "HEAD")
 	return err == nil
-}
-
-// unsupported refuses the forms that a later version reads.
-func unsupported(arg string) error {
-	if strings.HasPrefix(arg, "bundle:") {
-		return failf(exitUsage, "%s cannot be compared yet: name a folder, a file, an archive, a git ref or a registry", arg)
-	}
-	return nil
 }
 
 // unmatched complains of patterns that match on neither side: they are typing

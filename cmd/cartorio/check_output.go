@@ -122,7 +122,7 @@ func platformPath() func(file string) string {
 	here, err := filepath.Abs(".")
 	root := repositoryRoot("")
 	return func(file string) string {
-		if strings.HasPrefix(file, registryPrefix) {
+		if isPast(file) {
 			return ""
 		}
 		inside := false // of a repository, seen from its root

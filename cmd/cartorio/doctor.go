@@ -264,7 +264,7 @@ func (a *app) lookAtRegistry(ctx context.Context, d *diagnosis, address string, 
 	switch code := codeOf(err); {
 	case err == nil:
 	case code == exitRefused:
-		d.add("registry", "fault", address+" refuses this caller: "+err.Error(), "set "+strings.Join(credentials, " and ")+" as the registry asks", code)
+		d.add("registry", "fault", address+" refuses this caller: "+err.Error(), "set "+credentials[0]+" and "+credentials[1]+", or "+credentials[2], code)
 		return
 	case !named:
 		d.add("registry", "note", "none is named, and none answers at "+address, "set registry.url or CARTORIO_REGISTRY_URL where one is used", 0)

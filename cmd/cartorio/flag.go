@@ -43,12 +43,32 @@ func seenFrom(dir, flag string, list []string) []string {
 		return filepath.Join(dir, filepath.FromSlash(p))
 	}
 	switch flag {
-	case "root", "output":
+	case "root", "output", "exceptions":
 		if list[0] != "" {
 			return []string{near(list[0])}
 		}
+	case "format":
+		out := make([]string, len(list))
+		for i, text := range list {
+			if form, file, ok := strings.Cut(text, "="); ok && file != "" {
+				text = form + "=" + near(file)
+			}
+			out[i] = text
+		}
+		return out
+	case "messages":
+		out := make([]string, len(list))
+		for i, p := range list {
+			if out[i] = p; p != "-" {
+				out[i] = near(p)
+			}
+		}
+		return out
 	case "against":
-		if list[0] != "" && list[0] != "-" && !gitfs.Is(list[0]) && !strings.HasPrefix(list[0], registryPrefix) {
+		if file, ok := strings.CutPrefix(list[0], bundlePrefix); ok && file != "" {
+			return []string{bundlePrefix + near(file)}
+		}
+		if list[0] != "" && !strings.HasPrefix(list[0], "-") && !gitfs.Is(list[0]) && !strings.HasPrefix(list[0], registryPrefix) {
 			return []string{near(list[0])}
 		}
 	case "database":

@@ -78,7 +78,7 @@ func unknown(err error) bool {
 }
 
 // remote resolves references by asking a registry.
-type remote struct{ client *sr.Client }
+type remote struct{ client versioned }
 
 // Resolve answers what ref stands for in the registry.
 func (r remote) Resolve(ctx context.Context, in schemas.Context, ref schemas.Reference) (schemas.Resolved, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
@@ -70,6 +71,8 @@ func serdeCases(s *suite, url string) {
 		})
 	}
 	registrationCases(s, url, order)
+	s.run("Avro with a reference", func() error { return referringRecord(url) })
+	s.run("JSON Schema with a reference", func() error { return referringDocument(url) })
 	s.run("Protobuf with an import", func() error { return importedMessage(url) })
 }
 
@@ -113,6 +116,47 @@ func registrationCases(s *suite, url string, order Order) {
 		var back Order
 		return refused(de.DeserializeInto("go-avro-prefix", []byte{0, 0, 1, 0x86, 0xa1, 2}, &back), 40403)
 	})
+}
+
+// referringRecord writes by the latest version, whose type is another subject's.
+func referringRecord(url string) error {
+	type user struct {
+		ID int64 `avro:"id"`
+	}
+	type holder struct {
+		User user `avro:"user"`
+	}
+	c := newClient(url)
+	_, e1 := c.Register("go-serde-user", avro(userV1), false)
+	_, e2 := c.Register("go-holder-value", schemaregistry.SchemaInfo{Schema: wrapper, References: []schemaregistry.Reference{{Name: "suite.go.User", Subject: "go-serde-user", Version: 1}}}, false)
+	conf := avrov2.NewSerializerConfig()
+	conf.AutoRegisterSchemas, conf.UseLatestVersion = false, true
+	ser := must(avrov2.NewSerializer(c, serde.ValueSerde, conf))
+	de := must(avrov2.NewDeserializer(newClient(url), serde.ValueSerde, avrov2.NewDeserializerConfig()))
+	value, e3 := ser.Serialize("go-holder", &holder{user{7}})
+	var back holder
+	return all(e1, e2, e3, de.DeserializeInto("go-holder", value, &back), equal("value", back, holder{user{7}}))
+}
+
+// referringDocument does the same with a $ref, and has a payload refused by it.
+func referringDocument(url string) error {
+	c := newClient(url)
+	_, e1 := c.Register("go-serde-id", typed("JSON", `{"$id":"http://example.com/id.json","type":"integer"}`), false)
+	in := typed("JSON", `{"$id":"http://example.com/holder.json","type":"object","properties":{"id":{"$ref":"id.json"}}}`)
+	in.References = []schemaregistry.Reference{{Name: "http://example.com/id.json", Subject: "go-serde-id", Version: 1}}
+	_, e2 := c.Register("go-document-value", in, false)
+	conf := jsonschema.NewSerializerConfig()
+	conf.AutoRegisterSchemas, conf.UseLatestVersion, conf.EnableValidation = false, true, true
+	ser := must(jsonschema.NewSerializer(c, serde.ValueSerde, conf))
+	de := must(jsonschema.NewDeserializer(newClient(url), serde.ValueSerde, jsonschema.NewDeserializerConfig()))
+	value, e3 := ser.Serialize("go-document", &map[string]any{"id": 7})
+	var back map[string]any
+	e4 := de.DeserializeInto("go-document", value, &back)
+	_, err := ser.Serialize("go-document", &map[string]any{"id": "seven"})
+	if err == nil {
+		return errors.New("a text was taken for an integer")
+	}
+	return all(e1, e2, e3, e4, equal("value", back, map[string]any{"id": 7.0}))
 }
 
 // importedMessage writes a message whose file imports another: the serializer

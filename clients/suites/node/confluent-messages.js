@@ -94,6 +94,28 @@ export async function serdeCases(s, newClient, refused) {
     equal('value', { ...(await new AvroDeserializer(newClient(), SerdeType.VALUE, {}).deserialize('node-avro-auto', value)) }, { name: 'x', count: 1 })
   })
   await s.run('Protobuf with an import', async () => imported(newClient))
+  await s.run('Avro with a reference', async () => {
+    const c = newClient()
+    const user = '{"type":"record","name":"User","namespace":"suite.node","fields":[{"name":"id","type":"long"}]}'
+    const wrapper = '{"type":"record","name":"Wrapper","namespace":"suite.node","fields":[{"name":"user","type":"User"}]}'
+    await c.register('node-serde-user', { schema: user, schemaType: 'AVRO' }, false)
+    const references = [{ name: 'suite.node.User', subject: 'node-serde-user', version: 1 }]
+    await c.register('node-wrapper-value', { schema: wrapper, schemaType: 'AVRO', references }, false)
+    const value = await new AvroSerializer(newClient(), SerdeType.VALUE, known).serialize('node-wrapper', { user: { id: 7 } })
+    const back = await new AvroDeserializer(newClient(), SerdeType.VALUE, {}).deserialize('node-wrapper', value)
+    equal('value', JSON.parse(JSON.stringify(back)), { user: { id: 7 } })
+  })
+  await s.run('JSON Schema with a reference', async () => {
+    const c = newClient()
+    await c.register('node-serde-id', { schema: '{"$id":"http://example.com/id.json","type":"integer"}', schemaType: 'JSON' }, false)
+    const references = [{ name: 'http://example.com/id.json', subject: 'node-serde-id', version: 1 }]
+    const holder = '{"$id":"http://example.com/holder.json","type":"object","properties":{"id":{"$ref":"http://example.com/id.json"}}}'
+    await c.register('node-holder-value', { schema: holder, schemaType: 'JSON', references }, false)
+    const serializer = new JsonSerializer(newClient(), SerdeType.VALUE, { ...known, validate: true })
+    const value = await serializer.serialize('node-holder', { id: 7 })
+    equal('value', await new JsonDeserializer(newClient(), SerdeType.VALUE, { validate: true }).deserialize('node-holder', value), { id: 7 })
+    contains('refused payload', (await thrown(serializer.serialize('node-holder', { id: 'seven' }))).message, 'nvalid')
+  })
   await s.run('registration switched off refuses an unknown schema', async () => {
     const serializer = new AvroSerializer(newClient(), SerdeType.VALUE, { autoRegisterSchemas: false })
     await refused(40401, serializer.serialize('node-off', order))

@@ -4,14 +4,14 @@ messages that all clients exchange."""
 import base64
 import json
 
-from confluent_kafka.schema_registry import Schema, header_schema_id_serializer
+from confluent_kafka.schema_registry import Schema, SchemaReference, header_schema_id_serializer
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
 from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer, ProtobufSerializer
-from confluent_kafka.serialization import MessageField, SerializationContext
+from confluent_kafka.serialization import MessageField, SerializationContext, SerializationError
 from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
 
-from suite import Exchange, equal
+from suite import Exchange, contains, equal
 
 VALUE_HEADER = "__value_schema_id"
 ORDER = {"id": 7, "buyer": "Grace", "tags": ["a", "b"], "note": "paid"}
@@ -95,6 +95,32 @@ def cases(s, new_client, refused):
         equal("descriptor", [(f.name, f.number, f.type_name) for f in got.message_type[0].field], [("total", 1, ".suite.python.Money")])
         c = new_client()
         equal("the served descriptor is the same schema", c.register_schema("python-bill-copy", serialized), int.from_bytes(value[1:5], "big"))
+
+    @s.case("Avro with a reference")
+    def _():
+        user = '{"type":"record","name":"User","namespace":"suite.python","fields":[{"name":"id","type":"long"}]}'
+        wrapper = '{"type":"record","name":"Wrapper","namespace":"suite.python","fields":[{"name":"user","type":"User"}]}'
+        new_client().register_schema("python-serde-user", Schema(user, "AVRO"))
+        schema = Schema(wrapper, "AVRO", [SchemaReference("suite.python.User", "python-serde-user", 1)])
+        value = AvroSerializer(new_client(), schema)({"user": {"id": 7}}, context("python-wrapper"))
+        equal("value", AvroDeserializer(new_client())(value, context("python-wrapper")), {"user": {"id": 7}})
+
+    @s.case("JSON Schema with a reference")
+    def _():
+        new_client().register_schema("python-serde-id", Schema('{"$id":"http://example.com/id.json","type":"integer"}', "JSON"))
+        schema = Schema(
+            '{"$id":"http://example.com/holder.json","type":"object","properties":{"id":{"$ref":"id.json"}}}', "JSON",
+            [SchemaReference("http://example.com/id.json", "python-serde-id", 1)],
+        )
+        serializer = JSONSerializer(schema, new_client())
+        value = serializer({"id": 7}, context("python-holder"))
+        equal("value", JSONDeserializer(None, schema_registry_client=new_client())(value, context("python-holder")), {"id": 7})
+        try:
+            serializer({"id": "seven"}, context("python-holder"))
+        except SerializationError as e:
+            contains("reason", str(e), "'seven' is not of type 'integer'")
+        else:
+            raise AssertionError("a text was taken for an integer")
 
     @s.case("registration switched off refuses an unknown schema")
     def _():

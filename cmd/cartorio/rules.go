@@ -9,13 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/config"
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/compat/checkers"
 )
 
 func (a *app) rulesCommand() *cobra.Command {
 	var format, of string
-	var schema bool
+	var schema string
 	cmd := &cobra.Command{
 		Use:   "rules",
 		Short: "List every rule that a finding can name",
@@ -23,16 +24,21 @@ func (a *app) rulesCommand() *cobra.Command {
 and the names that other tools have for it. "cartorio explain RULE" tells more of
 one.
 
---output-schema prints instead the JSON Schema of the findings document that
-check, diff and advise write with --format json.`,
+--output-schema prints instead a JSON Schema: of the findings document that check,
+diff and advise write with --format json, or, as --output-schema=config and
+=exceptions, of cartorio.yaml and cartorio.exceptions.yaml.`,
 		Example: `  cartorio rules
   cartorio rules --of avro --format json
   cartorio rules --output-schema > findings.schema.json`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if schema {
+			if schema != "" {
+				text, ok := schemasOf()[schema]
+				if !ok {
+					return failf(exitUsage, "--output-schema %s is none of findings, config, exceptions", schema)
+				}
 				return a.write("", func(w io.Writer, _ bool) error {
-					_, err := w.Write(compat.DocumentSchema())
+					_, err := w.Write(text)
 					return err
 				})
 			}
@@ -46,10 +52,16 @@ check, diff and advise write with --format json.`,
 	f := cmd.Flags()
 	f.StringVar(&format, "format", "text", "text, json or markdown")
 	f.StringVar(&of, "of", "all", "all, avro, json, protobuf, or schema for the rules of no format")
-	f.BoolVar(&schema, "output-schema", false, "print the JSON Schema of the findings document")
+	f.StringVar(&schema, "output-schema", "", "print the JSON Schema of `WHAT`: findings (the default), config or exceptions")
+	f.Lookup("output-schema").NoOptDefVal = "findings"
 	oneOf(cmd, "format", "text", "json", "markdown")
 	oneOf(cmd, "of", "all", "avro", "json", "protobuf", "schema")
 	return cmd
+}
+
+// schemasOf are the published forms of what is written and read.
+func schemasOf() map[string][]byte {
+	return map[string][]byte{"findings": compat.DocumentSchema(), "config": config.Schema(), "exceptions": config.ExceptionsSchema()}
 }
 
 // rulesOf lists the rules whose ids have a prefix.

@@ -23,9 +23,10 @@ import (
 const (
 	// InPlace is the wait from which a retry leaves its place, where it may.
 	InPlace = 2 * time.Second
-	// FirstPause and LongestPause bound the waits before something that failed at
-	// the broker is tried again; the waits double.
-	FirstPause   = 100 * time.Millisecond
+	// FirstPause is the wait before something that failed at the broker is tried
+	// again; the waits double.
+	FirstPause = 100 * time.Millisecond
+	// LongestPause bounds those waits.
 	LongestPause = 10 * time.Second
 	// SettleTime bounds one publish of a dead letter or of a delayed message, with
 	// its reconnections.

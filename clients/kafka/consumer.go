@@ -176,7 +176,7 @@ const askTime = 15 * time.Second
 func (c *Consumer) Run(ctx context.Context) error {
 	if err := c.start(ctx); err != nil {
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // it was told to stop before it began
+			return nil // it was told to stop before it began
 		}
 		return fmt.Errorf("consume as group %s: %w", c.o.Group, err)
 	}

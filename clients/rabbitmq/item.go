@@ -9,11 +9,11 @@ import (
 	"github.com/cartorio-registry/cartorio/clients/validate"
 )
 
-// Handled is one message that was settled, for logs and metrics, and Action how.
-type (
-	Handled = deliver.Handled
-	Action  = deliver.Action
-)
+// Handled is one message that was settled, for logs and metrics.
+type Handled = deliver.Handled
+
+// Action is how a message was settled.
+type Action = deliver.Action
 
 // The ways in which a message is settled.
 const (

@@ -161,12 +161,12 @@ func (c *categories) declared(o protoreflect.FileDescriptor, path string) {
 		if n != nil {
 			other = messageNamed(n, name)
 		}
-		here := c.old.model.message(m)
+		here := c.old.model.message(string(m.FullName()))
 		switch {
 		case n != nil && other == nil:
 			c.add("MESSAGE_NO_DELETE", string(m.FullName()), here.place, schemas.Place{}, "message %s was deleted from its file", m.FullName())
 		case other != nil:
-			c.message(here, c.next.model.message(other))
+			c.message(here, c.next.model.message(string(other.FullName())))
 		}
 		if other == nil {
 			for _, fd := range c.next.files {
@@ -178,7 +178,7 @@ func (c *categories) declared(o protoreflect.FileDescriptor, path string) {
 				c.add("PACKAGE_MESSAGE_NO_DELETE", string(m.FullName()), here.place, schemas.Place{}, "message %s was deleted from its package", m.FullName())
 			}
 			if other != nil && c.letter == "P" {
-				c.message(here, c.next.model.message(other))
+				c.message(here, c.next.model.message(string(other.FullName())))
 			}
 		}
 	}
@@ -188,12 +188,12 @@ func (c *categories) declared(o protoreflect.FileDescriptor, path string) {
 		if n != nil {
 			other = enumNamed(n, name)
 		}
-		here := c.old.model.enum(e)
+		here := c.old.model.enum(string(e.FullName()))
 		switch {
 		case n != nil && other == nil:
 			c.add("ENUM_NO_DELETE", string(e.FullName()), here.place, schemas.Place{}, "enum %s was deleted from its file", e.FullName())
 		case other != nil:
-			c.enum(here, c.next.model.enum(other))
+			c.enum(here, c.next.model.enum(string(other.FullName())))
 		}
 		if other == nil {
 			for _, fd := range c.next.files {
@@ -206,7 +206,7 @@ func (c *categories) declared(o protoreflect.FileDescriptor, path string) {
 				c.add("PACKAGE_ENUM_NO_DELETE", string(e.FullName()), here.place, schemas.Place{}, "enum %s was deleted from its package", e.FullName())
 			}
 			if other != nil && c.letter == "P" {
-				c.enum(here, c.next.model.enum(other))
+				c.enum(here, c.next.model.enum(string(other.FullName())))
 			}
 		}
 	}
@@ -276,7 +276,7 @@ func (c *categories) extensions(o, n protoreflect.FileDescriptor, packaged bool)
 			c.add("PACKAGE_EXTENSION_NO_DELETE", string(x.FullName()), schemas.Place{}, schemas.Place{}, "extension %s was deleted from its package", x.FullName())
 		}
 		// As fields they are known by number.
-		before, after := c.old.model.message(x.ContainingMessage()), c.next.model.byName[string(x.ContainingMessage().FullName())]
+		before, after := c.old.model.message(string(x.ContainingMessage().FullName())), c.next.model.message(string(x.ContainingMessage().FullName()))
 		if after == nil {
 			continue
 		}

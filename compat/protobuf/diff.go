@@ -48,10 +48,12 @@ type (
 // visit is a pair of message types that some payload of one side is read with,
 // and the way there.
 type visit struct {
-	o, n  *message
-	pairs []aligned
-	gone  []*field // of the old side only
-	come  []*field // of the new side only
+	o, n *message
+	// elsewhere tells of either side that it stands in another text.
+	elsewhere [2]bool
+	pairs     []aligned
+	gone      []*field // of the old side only
+	come      []*field // of the new side only
 	// live tells, per slot, whether a payload can get there at all, and from
 	// how. A nil step is the root.
 	live [4]bool
@@ -76,10 +78,11 @@ func (a aligned) renamed() bool { return a.o.name != a.n.name }
 
 // enumVisit is a pair of enum types and a field that uses it.
 type enumVisit struct {
-	o, n *enum
-	live [4]bool
-	use  [4][2]*stepTo // the first field, and the first that a zero is written in
-	list bool          // only lists and maps use it
+	o, n      *enum
+	elsewhere [2]bool
+	live      [4]bool
+	use       [4][2]*stepTo // the first field, and the first that a zero is written in
+	list      bool          // only lists and maps use it
 }
 
 // sides gives writer and reader of a direction.
@@ -140,7 +143,7 @@ func (d *differ) reach(o, n *message, live [4]bool, step *stepTo) bool {
 	v := d.known[key]
 	news := v == nil
 	if v == nil {
-		v = &visit{o: o, n: n}
+		v = &visit{o: o, n: n, elsewhere: [2]bool{d.old.isElsewhere(o.text), d.next.isElsewhere(n.text)}}
 		d.known[key] = v
 		d.visits = append(d.visits, v)
 	}
@@ -155,6 +158,9 @@ func (d *differ) reach(o, n *message, live [4]bool, step *stepTo) bool {
 // explore finds every pair of types that a payload may be read with.
 func (d *differ) explore(queue []messagePair) {
 	push := func(o, n *message, live [4]bool, step *stepTo) {
+		if o.name == n.name && o.file != nil && n.file != nil && o.file.Same(n.file) {
+			return // nothing can be different in it
+		}
 		if d.reach(o, n, live, step) {
 			queue = append(queue, messagePair{o, n})
 		}
@@ -213,7 +219,7 @@ func (d *differ) use(o, n *enum, live [4]bool, step *stepTo) {
 	key := enumPair{o, n}
 	e := d.knownEnum[key]
 	if e == nil {
-		e = &enumVisit{o: o, n: n, list: true}
+		e = &enumVisit{o: o, n: n, list: true, elsewhere: [2]bool{d.old.isElsewhere(o.text), d.next.isElsewhere(n.text)}}
 		d.knownEnum[key] = e
 		d.enums = append(d.enums, e)
 	}
@@ -310,7 +316,7 @@ func pathOf(m *message, part string) string {
 // within is told about something in the pair of v.
 func (v *visit) within(old, next schemas.Place, part, format string, args ...any) told {
 	t := calm(old, next, pathOf(v.o, part), fmt.Sprintf(format, args...))
-	t.elsewhere = [2]bool{v.o.elsewhere, v.n.elsewhere}
+	t.elsewhere = v.elsewhere
 	return t
 }
 
@@ -374,7 +380,7 @@ func (d *differ) reservations(v *visit) {
 		}
 		return out
 	}
-	d.reserved(v.o.place, v.n.place, [2]bool{v.o.elsewhere, v.n.elsewhere}, v.o.local, explained(v.o.reserved, v.n), v.o.reserved, explained(v.n.reserved, v.o), v.n.reserved)
+	d.reserved(v.o.place, v.n.place, v.elsewhere, v.o.local, explained(v.o.reserved, v.n), v.o.reserved, explained(v.n.reserved, v.o), v.n.reserved)
 }
 
 // without cuts the numbers of fields out of a range.

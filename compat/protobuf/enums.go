@@ -18,7 +18,7 @@ func (e *enumVisit) within(old, next schemas.Place, part, format string, args ..
 		path += "." + part
 	}
 	t := calm(old, next, path, fmt.Sprintf(format, args...))
-	t.elsewhere = [2]bool{e.o.elsewhere, e.n.elsewhere}
+	t.elsewhere = e.elsewhere
 	return t
 }
 
@@ -103,7 +103,7 @@ func (d *differ) enumReservations(e *enumVisit) {
 		}
 		return out
 	}
-	d.reserved(e.o.place, e.n.place, [2]bool{e.o.elsewhere, e.n.elsewhere}, e.o.local,
+	d.reserved(e.o.place, e.n.place, e.elsewhere, e.o.local,
 		explained(e.o.reserved, e.n), e.o.reserved, explained(e.n.reserved, e.o), e.n.reserved)
 }
 

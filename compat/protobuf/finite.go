@@ -3,8 +3,13 @@ package protobuf
 import "slices"
 
 // end finds the messages that no payload of finite size can hold.
-func (m *model) end() {
-	for _, one := range m.byName {
+// Types of other files are done.
+func (t *types) end() {
+	own := make(map[*message]bool, len(t.list))
+	for _, one := range t.list {
+		own[one] = true
+	}
+	for _, one := range t.list {
 		// An entry without a value holds an empty message, so that a value which
 		// requires something is required itself.
 		if v := one.withNumber(2); one.isEntry && v != nil && v.message != nil && slices.ContainsFunc(v.message.fields, func(f *field) bool { return f.card == required }) {
@@ -19,9 +24,9 @@ func (m *model) end() {
 	needs := map[*message][]*message{} // what is held to what it holds up
 	left := map[*message]int{}
 	var done []*message
-	for _, one := range m.byName {
+	for _, one := range t.list {
 		for _, f := range one.fields {
-			if f.message != nil && (f.card == required || one.isEntry) {
+			if f.message != nil && (f.card == required || one.isEntry) && (own[f.message] || f.message.endless) {
 				needs[f.message] = append(needs[f.message], one)
 				left[one]++
 			}

@@ -21,13 +21,45 @@ type model struct {
 	desc   protoreflect.FileDescriptor // of that file
 	whole  schemas.Place               // of the schema's own text
 
-	messages   []*message // of the file, outer before inner, map entries left out
-	enums      []*enum
-	files      []protoreflect.FileDescriptor // of the closure
-	byName     map[string]*message           // every message of the closure that a field reaches
-	enumByName map[string]*enum
-	extended   []*message // of other files, whose extensions the file declares
-	extensions map[protoreflect.FullName][]protoreflect.FieldDescriptor
+	messages []*message // of the file, outer before inner, map entries left out
+	enums    []*enum
+	files    []protoreflect.FileDescriptor // of the closure
+	extended []*message                    // of other files, whose extensions the file declares
+	// packages are the types of the closure by package and file, or all under no
+	// package.
+	packages map[string][]*types
+}
+
+// types are the types of one file, shared by all models whose closures it is
+// in; or of a whole closure, where a file of it extends messages of others.
+type types struct {
+	messages map[string]*message // every one that a field reaches
+	enums    map[string]*enum
+	list     []*message // the messages as they were met
+}
+
+// message finds a message of the closure by its full name, nil for none.
+func (m *model) message(name string) *message {
+	return named(m.packages, name, func(t *types) *message { return t.messages[name] })
+}
+
+// enum finds an enum by its full name, nil for none.
+func (m *model) enum(name string) *enum {
+	return named(m.packages, name, func(t *types) *enum { return t.enums[name] })
+}
+
+func named[T any](packages map[string][]*types, name string, in func(*types) *T) *T {
+	for at := -1; at < len(name); at++ {
+		if at >= 0 && name[at] != '.' {
+			continue
+		}
+		for _, t := range packages[name[:max(at, 0)]] {
+			if found := in(t); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
 }
 
 // message is a message type. Extensions of it are fields like the others.
@@ -35,7 +67,8 @@ type message struct {
 	name, local string
 	desc        protoreflect.MessageDescriptor
 	place       schemas.Place
-	elsewhere   bool
+	text        *protobuf.File   // where place is; nil for nowhere
+	file        *protobuf.Linked // nil where the types of a closure are one
 	isEntry     bool
 	endless     bool     // no message of it ends: it requires itself
 	fields      []*field // by number
@@ -115,7 +148,7 @@ type enum struct {
 	reserved    reservation
 	options     string
 	place       schemas.Place
-	elsewhere   bool
+	text        *protobuf.File // where place is; nil for nowhere
 }
 
 type value struct {
@@ -134,11 +167,7 @@ func modelOf(s *protobuf.Schema) *model {
 }
 
 func newModel(s *protobuf.Schema) *model {
-	m := &model{
-		schema: s, file: s.Shown(), desc: s.Descriptor(), byName: map[string]*message{}, enumByName: map[string]*enum{},
-		extensions: map[protoreflect.FullName][]protoreflect.FieldDescriptor{},
-		whole:      wholeOf(s),
-	}
+	m := &model{schema: s, file: s.Shown(), desc: s.Descriptor(), whole: wholeOf(s), packages: map[string][]*types{}}
 	if m.file != s.File() {
 		for i := range m.desc.Imports().Len() {
 			if one := m.desc.Imports().Get(i); one.Path() == m.file.Path {
@@ -146,73 +175,82 @@ func newModel(s *protobuf.Schema) *model {
 			}
 		}
 	}
-	m.collect(s.Descriptor(), map[string]bool{})
-	m.declare(m.desc.Messages(), m.desc.Enums())
-	for _, fd := range m.files {
-		if fd != m.desc && s.Bundled(fd.Path()) == nil {
-			m.see(fd.Messages(), fd.Enums())
-			for _, x := range extensionsOf(fd) {
-				m.message(x.ContainingMessage())
-			}
+	whole, alone := s.Whole()
+	for _, l := range whole.All() {
+		m.files = append(m.files, l.Desc())
+		if alone {
+			pack := string(l.Desc().Package())
+			m.packages[pack] = append(m.packages[pack], typesOf(s, l))
 		}
 	}
+	if !alone {
+		m.packages[""] = []*types{m.together()}
+	}
+	m.declare(m.desc.Messages(), m.desc.Enums())
 	m.extend(m.desc.Extensions(), m.desc.Messages())
-	m.end()
 	return m
 }
 
-// collect finds the extensions of the closure.
-func (m *model) collect(fd protoreflect.FileDescriptor, seen map[string]bool) {
-	if seen[fd.Path()] || fd.IsPlaceholder() {
-		return
-	}
-	seen[fd.Path()] = true
-	m.files = append(m.files, fd)
-	var walk func(protoreflect.ExtensionDescriptors, protoreflect.MessageDescriptors)
-	walk = func(list protoreflect.ExtensionDescriptors, nested protoreflect.MessageDescriptors) {
-		for i := range list.Len() {
-			x := list.Get(i)
-			name := x.ContainingMessage().FullName()
-			m.extensions[name] = append(m.extensions[name], x)
+// typesOf are the types of one file, whose imports' types are shared too.
+func typesOf(s *protobuf.Schema, l *protobuf.Linked) *types {
+	return l.Derived(func() any {
+		b := newBuilder(s)
+		b.file, b.imports = l, map[string]*types{}
+		for _, one := range l.All()[1:] {
+			b.imports[one.Desc().Path()] = typesOf(s, one)
 		}
-		for i := range nested.Len() {
-			walk(nested.Get(i).Extensions(), nested.Get(i).Messages())
-		}
-	}
-	walk(fd.Extensions(), fd.Messages())
-	for i := range fd.Imports().Len() {
-		m.collect(fd.Imports().Get(i).FileDescriptor, seen)
-	}
+		b.see(l.Desc().Messages(), l.Desc().Enums())
+		b.types.end()
+		return b.types
+	}).(*types)
 }
 
+// together are the types of a closure whose files extend messages.
+func (m *model) together() *types {
+	b := newBuilder(m.schema)
+	for _, fd := range m.files {
+		b.collect(fd.Extensions(), fd.Messages())
+	}
+	b.see(m.desc.Messages(), m.desc.Enums())
+	for _, fd := range m.files {
+		if fd != m.desc && m.schema.Bundled(fd.Path()) == nil {
+			b.see(fd.Messages(), fd.Enums())
+			for _, x := range extensionsOf(fd) {
+				b.message(x.ContainingMessage())
+			}
+		}
+	}
+	var extended func(protoreflect.ExtensionDescriptors, protoreflect.MessageDescriptors)
+	extended = func(list protoreflect.ExtensionDescriptors, nested protoreflect.MessageDescriptors) {
+		for i := range list.Len() {
+			b.message(list.Get(i).ContainingMessage())
+		}
+		for i := range nested.Len() {
+			extended(nested.Get(i).Extensions(), nested.Get(i).Messages())
+		}
+	}
+	extended(m.desc.Extensions(), m.desc.Messages())
+	b.types.end()
+	return b.types
+}
+
+// declare lists the types of the file itself.
 func (m *model) declare(messages protoreflect.MessageDescriptors, enums protoreflect.EnumDescriptors) {
 	for i := range enums.Len() {
-		m.enums = append(m.enums, m.enum(enums.Get(i)))
+		m.enums = append(m.enums, m.enum(string(enums.Get(i).FullName())))
 	}
 	for i := range messages.Len() {
 		if md := messages.Get(i); !md.IsMapEntry() {
-			m.messages = append(m.messages, m.message(md))
+			m.messages = append(m.messages, m.message(string(md.FullName())))
 			m.declare(md.Messages(), md.Enums())
 		}
-	}
-}
-
-// see makes the types of another file findable: the other side may have them in
-// its own.
-func (m *model) see(messages protoreflect.MessageDescriptors, enums protoreflect.EnumDescriptors) {
-	for i := range enums.Len() {
-		m.enum(enums.Get(i))
-	}
-	for i := range messages.Len() {
-		m.message(messages.Get(i))
-		m.see(messages.Get(i).Messages(), messages.Get(i).Enums())
 	}
 }
 
 // extend finds the messages of other files that the file extends.
 func (m *model) extend(list protoreflect.ExtensionDescriptors, nested protoreflect.MessageDescriptors) {
 	for i := range list.Len() {
-		one := m.message(list.Get(i).ContainingMessage())
+		one := m.message(string(list.Get(i).ContainingMessage().FullName()))
 		if !slices.Contains(m.messages, one) && !slices.Contains(m.extended, one) {
 			m.extended = append(m.extended, one)
 		}
@@ -222,28 +260,75 @@ func (m *model) extend(list protoreflect.ExtensionDescriptors, nested protorefle
 	}
 }
 
+// isElsewhere tells whether a type's place is in another text than the schema's.
+func (m *model) isElsewhere(text *protobuf.File) bool { return text != nil && text != m.schema.File() }
+
+// builder makes types.
+type builder struct {
+	schema     *protobuf.Schema
+	types      *types
+	file       *protobuf.Linked
+	imports    map[string]*types // of files that have types of their own, by path
+	extensions map[protoreflect.FullName][]protoreflect.FieldDescriptor
+}
+
+func newBuilder(s *protobuf.Schema) *builder {
+	return &builder{
+		schema: s, types: &types{messages: map[string]*message{}, enums: map[string]*enum{}},
+		extensions: map[protoreflect.FullName][]protoreflect.FieldDescriptor{},
+	}
+}
+
+// collect finds the extensions of a file.
+func (b *builder) collect(list protoreflect.ExtensionDescriptors, nested protoreflect.MessageDescriptors) {
+	for i := range list.Len() {
+		x := list.Get(i)
+		name := x.ContainingMessage().FullName()
+		b.extensions[name] = append(b.extensions[name], x)
+	}
+	for i := range nested.Len() {
+		b.collect(nested.Get(i).Extensions(), nested.Get(i).Messages())
+	}
+}
+
+// see makes all types of a file, those too that no field reaches: the other side
+// may have them in its own.
+func (b *builder) see(messages protoreflect.MessageDescriptors, enums protoreflect.EnumDescriptors) {
+	for i := range enums.Len() {
+		b.enum(enums.Get(i))
+	}
+	for i := range messages.Len() {
+		b.message(messages.Get(i))
+		b.see(messages.Get(i).Messages(), messages.Get(i).Enums())
+	}
+}
+
 func local(d protoreflect.Descriptor) string {
 	return strings.TrimPrefix(string(d.FullName()), string(d.ParentFile().Package())+".")
 }
 
-func (m *model) message(md protoreflect.MessageDescriptor) *message {
+func (b *builder) message(md protoreflect.MessageDescriptor) *message {
 	name := string(md.FullName())
-	if known := m.byName[name]; known != nil {
+	if known := b.types.messages[name]; known != nil {
 		return known
 	}
-	out := &message{name: name, local: local(md), desc: md, isEntry: md.IsMapEntry()}
-	m.byName[name] = out
-	symbol, ok := m.schema.Lookup("", "."+name)
+	if other := b.imports[md.ParentFile().Path()]; other != nil {
+		return other.messages[name]
+	}
+	out := &message{name: name, local: local(md), desc: md, file: b.file, isEntry: md.IsMapEntry()}
+	b.types.messages[name] = out
+	b.types.list = append(b.types.list, out)
+	symbol, ok := b.schema.Lookup("", "."+name)
 	if !ok && out.isEntry {
 		// A map's entry stands nowhere: it has the place of the message around.
 		if around, isMessage := md.Parent().(protoreflect.MessageDescriptor); isMessage {
-			symbol, ok = m.schema.Lookup("", "."+string(around.FullName()))
+			symbol, ok = b.schema.Lookup("", "."+string(around.FullName()))
 		}
 	}
 	places := map[protoreflect.FieldNumber]schemas.Place{}
 	oneofs := map[string]schemas.Place{}
 	if ok && symbol.Message != nil {
-		out.place, out.elsewhere = symbol.Message.Place, symbol.File != m.schema.File()
+		out.place, out.text = symbol.Message.Place, symbol.File
 		if !out.isEntry {
 			spots(symbol.Message, places, oneofs)
 		}
@@ -257,12 +342,12 @@ func (m *model) message(md protoreflect.MessageDescriptor) *message {
 	for i := range md.Fields().Len() {
 		all = append(all, md.Fields().Get(i))
 	}
-	all = append(all, m.extensions[md.FullName()]...)
+	all = append(all, b.extensions[md.FullName()]...)
 	out.byField, out.byKey = make(map[string]*field, len(all)), make(map[string]*field, len(all))
 	list := make([]field, len(all))
 	for i, fd := range all {
 		f := &list[i]
-		m.field(f, fd)
+		b.field(f, fd)
 		if f.place = places[f.number]; f.place == (schemas.Place{}) {
 			f.place = out.place
 		}
@@ -339,7 +424,7 @@ func spots(m *protobuf.Message, fields map[protoreflect.FieldNumber]schemas.Plac
 	}
 }
 
-func (m *model) field(f *field, fd protoreflect.FieldDescriptor) {
+func (b *builder) field(f *field, fd protoreflect.FieldDescriptor) {
 	*f = field{number: fd.Number(), name: string(fd.Name()), key: fd.JSONName(), desc: fd, kind: fd.Kind(), packed: fd.IsPacked()}
 	if fd.IsExtension() {
 		f.name = "[" + string(fd.FullName()) + "]"
@@ -357,9 +442,9 @@ func (m *model) field(f *field, fd protoreflect.FieldDescriptor) {
 	}
 	switch {
 	case fd.Message() != nil:
-		f.message = m.message(fd.Message())
+		f.message = b.message(fd.Message())
 	case fd.Enum() != nil:
-		f.enum = m.enum(fd.Enum())
+		f.enum = b.enum(fd.Enum())
 	case f.kind == protoreflect.StringKind:
 		f.checked = protobuf.ChecksUTF8(fd)
 	}
@@ -420,19 +505,22 @@ func optionsText(o proto.Message, without ...protoreflect.Name) string {
 	return string(raw)
 }
 
-func (m *model) enum(ed protoreflect.EnumDescriptor) *enum {
+func (b *builder) enum(ed protoreflect.EnumDescriptor) *enum {
 	name := string(ed.FullName())
-	if known := m.enumByName[name]; known != nil {
+	if known := b.types.enums[name]; known != nil {
 		return known
+	}
+	if other := b.imports[ed.ParentFile().Path()]; other != nil {
+		return other.enums[name]
 	}
 	e := &enum{
 		name: name, local: local(ed), closed: ed.IsClosed(), desc: ed,
 		byName: map[string]protoreflect.EnumNumber{}, index: map[string]int{}, names: map[protoreflect.EnumNumber][]string{},
 	}
-	m.enumByName[name] = e
+	b.types.enums[name] = e
 	places := map[string]schemas.Place{}
-	if symbol, ok := m.schema.Lookup("", "."+name); ok && symbol.Enum != nil {
-		e.place, e.elsewhere = symbol.Enum.Place, symbol.File != m.schema.File()
+	if symbol, ok := b.schema.Lookup("", "."+name); ok && symbol.Enum != nil {
+		e.place, e.text = symbol.Enum.Place, symbol.File
 		for _, v := range symbol.Enum.Values {
 			places[v.Name] = v.Place
 		}

@@ -86,7 +86,7 @@ func written(s *protobuf.Schema, p schemas.Place) string {
 // of the field.
 func around(m *model, p schemas.Pointer) *message {
 	for _, one := range m.messages {
-		if rest, ok := strings.CutPrefix(string(p), string(one.place.Pointer)+"/fields/"); ok && !strings.Contains(rest, "/") && !one.elsewhere {
+		if rest, ok := strings.CutPrefix(string(p), string(one.place.Pointer)+"/fields/"); ok && !strings.Contains(rest, "/") && !m.isElsewhere(one.text) {
 			return one
 		}
 	}

@@ -84,7 +84,7 @@ func truth(old, next schemas.Schema, budget compat.Budget) (map[compat.Layer]com
 
 // partner is the message that reader reads w's payloads with.
 func partner(reader *model, w *message) *message {
-	if r := reader.byName[w.name]; r != nil {
+	if r := reader.message(w.name); r != nil {
 		return r
 	}
 	for _, r := range reader.messages {
@@ -96,7 +96,7 @@ func partner(reader *model, w *message) *message {
 }
 
 func enumPartner(reader *model, w *enum) *enum {
-	if r := reader.enumByName[w.name]; r != nil {
+	if r := reader.enum(w.name); r != nil {
 		return r
 	}
 	for _, r := range reader.enums {
@@ -125,7 +125,7 @@ func (d *differ) declarations() {
 		}
 	}
 	for _, o := range d.old.extended {
-		if n := d.next.byName[o.name]; n != nil {
+		if n := d.next.message(o.name); n != nil {
 			d.reach(o, n, [4]bool{}, nil)
 			queue = append(queue, messagePair{o, n})
 		}
@@ -141,7 +141,7 @@ func (d *differ) declarations() {
 	if d.old.messages != nil && d.next.messages != nil {
 		o, n := d.old.messages[0], d.next.messages[0]
 		if o.local != n.local && partner(d.next, o) != nil && partner(d.old, n) != nil {
-			t := calm(d.place(0, o.place, o.elsewhere), d.place(1, n.place, n.elsewhere), n.local,
+			t := calm(d.place(0, o.place, o.text), d.place(1, n.place, n.text), n.local,
 				fmt.Sprintf("the first message, which a payload is taken for when nothing else is said, was %s and is %s", o.local, n.local))
 			t.before, t.after = o.local, n.local
 			d.report(&rootChanged, t)
@@ -150,9 +150,10 @@ func (d *differ) declarations() {
 }
 
 // place is a place of the text, or the whole text.
-func (d *differ) place(side int, p schemas.Place, elsewhere bool) schemas.Place {
-	if elsewhere || p == (schemas.Place{}) {
-		return [2]*model{d.old, d.next}[side].whole
+func (d *differ) place(side int, p schemas.Place, text *protobuf.File) schemas.Place {
+	m := [2]*model{d.old, d.next}[side]
+	if m.isElsewhere(text) || p == (schemas.Place{}) {
+		return m.whole
 	}
 	return p
 }
@@ -187,14 +188,14 @@ func (d *differ) messages() {
 			continue
 		}
 		if !inside(o, lost) {
-			t := calm(d.place(0, o.place, o.elsewhere), d.next.whole, o.local, fmt.Sprintf("message %s was removed", o.local))
+			t := calm(d.place(0, o.place, o.text), d.next.whole, o.local, fmt.Sprintf("message %s was removed", o.local))
 			t.before, t.source = o.local, codeGone
 			d.report(&messageRemovedRule, t)
 		}
 	}
 	for _, n := range won {
 		if renamed[n] == nil && !inside(n, won) {
-			t := calm(d.old.whole, d.place(1, n.place, n.elsewhere), n.local, fmt.Sprintf("message %s was added", n.local))
+			t := calm(d.old.whole, d.place(1, n.place, n.text), n.local, fmt.Sprintf("message %s was added", n.local))
 			t.after, t.source = n.local, codeCome
 			d.report(&messageAddedRule, t)
 		}

@@ -88,7 +88,6 @@ var roots = []string{"google.", "confluent.", "pb."}
 // a panic, which every test meets.
 type bundledFile struct {
 	linked func() protoreflect.FileDescriptor
-	whole  func() *linked
 	unit   func() *unit
 }
 
@@ -96,8 +95,7 @@ var bundledFiles = func() map[string]bundledFile {
 	out := map[string]bundledFile{}
 	for path := range bundledPaths {
 		linkedFile := sync.OnceValue(func() protoreflect.FileDescriptor { return linkBundled(path) })
-		whole := sync.OnceValue(func() *linked { return linkedOf(linkedFile()) })
-		out[path] = bundledFile{linkedFile, whole, sync.OnceValue(func() *unit {
+		out[path] = bundledFile{linkedFile, sync.OnceValue(func() *unit {
 			f, err := fromProto(protoutil.ProtoFromFileDescriptor(linkedFile()))
 			if err != nil {
 				panic(fmt.Sprintf("bundled file %s: %v", path, err))
@@ -111,6 +109,23 @@ var bundledFiles = func() map[string]bundledFile {
 	}
 	return out
 }()
+
+// wholes are the bundled files that were asked for with their imports; each is
+// there once.
+var wholes schemas.Shared
+
+func wholeBundled(path string) *Linked {
+	return wholes.Once(path, func() any {
+		fd := bundledFiles[path].linked()
+		var imports []*Linked
+		for i := range fd.Imports().Len() {
+			imports = append(imports, wholeBundled(fd.Imports().Get(i).Path()))
+		}
+		l := newLinked(fd, imports)
+		l.digest("bundled " + path)
+		return l
+	}).(*Linked)
+}
 
 func linkBundled(path string) protoreflect.FileDescriptor {
 	standard := protocompile.WithStandardImports(protocompile.ResolverFunc(func(path string) (protocompile.SearchResult, error) {

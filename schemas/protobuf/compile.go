@@ -40,7 +40,7 @@ type graph struct {
 //
 // Errors: schemas.SyntaxErrors.
 // Source: protobuf compatibility, G.2.
-func (g *graph) compile(ctx context.Context) (*linked, error) {
+func (g *graph) compile(ctx context.Context) (*Linked, error) {
 	if l, ok := g.linkShared(ctx); ok {
 		return l, nil
 	}

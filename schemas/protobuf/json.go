@@ -32,7 +32,7 @@ func (s *Schema) mapped() (*mapping, error) {
 	s.rebuild.Do(func() {
 		files := &protoregistry.Files{}
 		list := s.linked.all()
-		editions := slices.ContainsFunc(list, func(l *linked) bool { return l.desc.Syntax() == protoreflect.Editions })
+		editions := slices.ContainsFunc(list, func(l *Linked) bool { return l.desc.Syntax() == protoreflect.Editions })
 		err := guard(func() error {
 			for _, l := range list {
 				fd := l.desc

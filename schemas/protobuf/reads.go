@@ -56,7 +56,7 @@ func messagesOf(wt, rt *tables, name string) (w, r *message, problem string) {
 	w = wt.first
 	if name != "" {
 		name = strings.TrimPrefix(name, ".")
-		w = wt.byName[name]
+		w = wt.message(name)
 	}
 	switch {
 	case w == nil && name == "":
@@ -66,7 +66,7 @@ func messagesOf(wt, rt *tables, name string) (w, r *message, problem string) {
 	case wt == rt:
 		return w, w, ""
 	}
-	if r = rt.byName[w.name]; r != nil {
+	if r = rt.message(w.name); r != nil {
 		return w, r, ""
 	}
 	if r = rt.namesake(w); r != nil {
@@ -84,7 +84,7 @@ func (t *tables) namesake(w *message) *message {
 	if t.first == nil {
 		return nil
 	}
-	m := t.byName[join(string(t.first.desc.ParentFile().Package()), local)]
+	m := t.message(join(string(t.first.desc.ParentFile().Package()), local))
 	return m
 }
 

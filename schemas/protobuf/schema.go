@@ -23,7 +23,7 @@ type Schema struct {
 	references  []*File
 	index       *index
 	origins     map[*File]Origin
-	linked      *linked
+	linked      *Linked
 	descriptor  protoreflect.FileDescriptor
 	problem     error
 	canonical   string
@@ -37,6 +37,8 @@ type Schema struct {
 	plans   planCache
 	rebuild sync.Once
 	rebuilt *mapping
+	apart   sync.Once
+	isApart bool
 	derive  sync.Once
 	derived any
 }

@@ -2,6 +2,7 @@ package protobuf
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"slices"
 	"sync"
@@ -46,32 +47,103 @@ func sharedUnit(shared *schemas.Shared, path, text string, limits schemas.Limits
 	return got.unit, got.err
 }
 
-// linked is a linked file and those it imports.
-type linked struct {
+// Linked is a linked file and those that it imports. One of a tree is shared by
+// all schemas of the tree in whose closures it is.
+type Linked struct {
 	id      uint64
 	desc    protoreflect.FileDescriptor
-	imports []*linked
+	imports []*Linked
+	// sum is over the text and those of all imports; nil where it is not known.
+	sum *[sha256.Size]byte
+	// table is the file compiled for reading, where it is so alone.
+	table   func() map[string]*message
+	derive  sync.Once
+	derived any
 	// again is the file as protobuf-go builds it; see mapping.
 	again func() (protoreflect.FileDescriptor, error)
 }
 
 var links atomic.Uint64
 
-func newLinked(fd protoreflect.FileDescriptor, imports []*linked) *linked {
-	l := &linked{id: links.Add(1), desc: fd, imports: imports}
+func newLinked(fd protoreflect.FileDescriptor, imports []*Linked) *Linked {
+	l := &Linked{id: links.Add(1), desc: fd, imports: imports}
 	l.again = sync.OnceValues(l.rebuild)
+	l.table = sync.OnceValue(l.compile)
 	return l
 }
 
+// digest makes the sum, of imports whose sums are known.
+func (l *Linked) digest(text string) {
+	h := sha256.New()
+	h.Write([]byte(text))
+	for _, one := range l.imports {
+		if one.sum == nil {
+			return
+		}
+		h.Write([]byte{0})
+		h.Write([]byte(one.desc.Path()))
+		h.Write([]byte{0})
+		h.Write(one.sum[:])
+	}
+	l.sum = (*[sha256.Size]byte)(h.Sum(nil))
+}
+
+// Same tells whether two files are known to be the same text with the same
+// imports, so that whatever they define is the same.
+func (l *Linked) Same(other *Linked) bool {
+	return l == other || l.sum != nil && other.sum != nil && *l.sum == *other.sum
+}
+
+// Desc is the linked form. It is not rebuilt for editions.
+func (l *Linked) Desc() protoreflect.FileDescriptor { return l.desc }
+
+// Imports are the files that l imports, in reading order.
+func (l *Linked) Imports() []*Linked { return l.imports }
+
+// All are l and all that it imports, directly or not, l first.
+func (l *Linked) All() []*Linked { return l.all() }
+
+// Derived is what make answered the first time it was asked of l: whoever
+// compares schemas keeps its own view of one file with it. There is one per
+// file, so there is one kind of caller.
+func (l *Linked) Derived(make func() any) any {
+	l.derive.Do(func() { l.derived = make() })
+	return l.derived
+}
+
+// Whole is the linked file of s, with all that it imports; nil when Problem is
+// not. alone tells whether what each of the files defines depends on its imports
+// only: no file of the closure extends messages.
+func (s *Schema) Whole() (l *Linked, alone bool) { return s.linked, s.alone() }
+
+func (s *Schema) alone() bool {
+	s.apart.Do(func() { s.isApart = s.linked != nil && !slices.ContainsFunc(s.linked.all(), extends) })
+	return s.isApart
+}
+
+// extends tells whether a file declares extensions.
+func extends(l *Linked) bool {
+	var nested func(list protoreflect.MessageDescriptors) bool
+	nested = func(list protoreflect.MessageDescriptors) bool {
+		for i := range list.Len() {
+			if m := list.Get(i); m.Extensions().Len() > 0 || nested(m.Messages()) {
+				return true
+			}
+		}
+		return false
+	}
+	return l.desc.Extensions().Len() > 0 || nested(l.desc.Messages())
+}
+
 // linkedOf is a file that was linked together with those it imports.
-func linkedOf(fd protoreflect.FileDescriptor) *linked {
-	done := map[string]*linked{}
-	var of func(fd protoreflect.FileDescriptor) *linked
-	of = func(fd protoreflect.FileDescriptor) *linked {
+func linkedOf(fd protoreflect.FileDescriptor) *Linked {
+	done := map[string]*Linked{}
+	var of func(fd protoreflect.FileDescriptor) *Linked
+	of = func(fd protoreflect.FileDescriptor) *Linked {
 		if l := done[fd.Path()]; l != nil {
 			return l
 		}
-		var imports []*linked
+		var imports []*Linked
 		for i := range fd.Imports().Len() {
 			if one := fd.Imports().Get(i); !one.IsPlaceholder() {
 				imports = append(imports, of(one.FileDescriptor))
@@ -84,9 +156,9 @@ func linkedOf(fd protoreflect.FileDescriptor) *linked {
 }
 
 // all are l and what it imports, l first.
-func (l *linked) all() []*linked {
-	seen := map[*linked]bool{l: true}
-	list := []*linked{l}
+func (l *Linked) all() []*Linked {
+	seen := map[*Linked]bool{l: true}
+	list := []*Linked{l}
 	for i := 0; i < len(list); i++ {
 		for _, one := range list[i].imports {
 			if !seen[one] {
@@ -99,7 +171,7 @@ func (l *linked) all() []*linked {
 }
 
 // rebuild makes the descriptor anew, on imports that were made so.
-func (l *linked) rebuild() (protoreflect.FileDescriptor, error) {
+func (l *Linked) rebuild() (protoreflect.FileDescriptor, error) {
 	files := make(importing, 0, len(l.imports))
 	for _, one := range l.imports {
 		fd, err := one.again()
@@ -175,28 +247,28 @@ func findIn(fd protoreflect.FileDescriptor, name protoreflect.FullName) protoref
 // linkShared links the own unit of a graph on imports that are linked already. ok is false
 // where that cannot be had, for whatever reason: then all is linked together,
 // which has the words for it.
-func (g *graph) linkShared(ctx context.Context) (l *linked, ok bool) {
+func (g *graph) linkShared(ctx context.Context) (l *Linked, ok bool) {
 	if g.overrides() {
 		return nil, false
 	}
-	done := map[string]*linked{}
-	var visit func(u *unit) *linked
-	visit = func(u *unit) *linked {
+	done := map[string]*Linked{}
+	var visit func(u *unit) *Linked
+	visit = func(u *unit) *Linked {
 		path := g.path(u)
 		if l, ok := done[path]; ok {
 			return l // nil for one whose visit is open: a circle
 		}
 		done[path] = nil
-		imports := make([]*linked, 0, len(u.file.Imports))
+		imports := make([]*Linked, 0, len(u.file.Imports))
 		var key []byte
 		for _, i := range u.file.Imports {
-			var one *linked
+			var one *Linked
 			switch {
 			case i.Path == g.name:
 			case g.others[i.Path] != nil:
 				one = visit(g.others[i.Path])
 			case bundledPaths[i.Path]:
-				one = bundledFiles[i.Path].whole()
+				one = wholeBundled(i.Path)
 			}
 			if one == nil {
 				return nil
@@ -210,7 +282,7 @@ func (g *graph) linkShared(ctx context.Context) (l *linked, ok bool) {
 			return done[path]
 		}
 		all := g.shared.Once(symbolsKey{}, func() any { return &linker.Symbols{} }).(*linker.Symbols)
-		done[path] = g.shared.Once(linkKey{u, string(key)}, func() any { return linkOne(ctx, all, path, u, imports) }).(*linked)
+		done[path] = g.shared.Once(linkKey{u, string(key)}, func() any { return linkOne(ctx, all, path, u, imports) }).(*Linked)
 		return done[path]
 	}
 	l = visit(g.own)
@@ -218,7 +290,7 @@ func (g *graph) linkShared(ctx context.Context) (l *linked, ok bool) {
 }
 
 // linkOne gives nil for a file that does not link.
-func linkOne(ctx context.Context, all *linker.Symbols, path string, u *unit, imports []*linked) (l *linked) {
+func linkOne(ctx context.Context, all *linker.Symbols, path string, u *unit, imports []*Linked) (l *Linked) {
 	defer func() {
 		if p := recover(); p != nil {
 			l = nil
@@ -235,7 +307,7 @@ func linkOne(ctx context.Context, all *linker.Symbols, path string, u *unit, imp
 			if name == path {
 				return protocompile.SearchResult{AST: tree}, nil
 			}
-			i := slices.IndexFunc(imports, func(l *linked) bool { return l.desc.Path() == name })
+			i := slices.IndexFunc(imports, func(l *Linked) bool { return l.desc.Path() == name })
 			if i < 0 {
 				return protocompile.SearchResult{}, protoregistry.NotFound
 			}
@@ -248,5 +320,7 @@ func linkOne(ctx context.Context, all *linker.Symbols, path string, u *unit, imp
 		return nil
 	}
 	u.release()
-	return newLinked(files[0], imports)
+	l = newLinked(files[0], imports)
+	l.digest(u.scan.text)
+	return l
 }

@@ -13,13 +13,16 @@ import (
 	"github.com/cartorio-registry/cartorio/schemas"
 )
 
-// tables is every message of a closure compiled for reading. They are made from
+// tables is every message of a closure compiled for reading. Where no file of the
+// closure extends messages, each file is compiled once for all closures. They are made from
 // the linked descriptors, which neither know the required fields of editions
 // everywhere nor which strings must be UTF-8 (protobuf compatibility, F.3).
 type tables struct {
-	byName map[string]*message
-	first  *message // the root of a payload that names none; nil when there is none
-	own    string   // path of the schema's own file
+	// packages are the messages by full name: by package and file, or all under
+	// no package.
+	packages map[string][]map[string]*message
+	first    *message // the root of a payload that names none; nil when there is none
+	own      string   // path of the schema's own file
 }
 
 // message is one message type.
@@ -112,30 +115,53 @@ func (f *field) hasPresence() bool { return !f.repeated && f.desc.HasPresence() 
 
 func (s *Schema) compiled() *tables {
 	s.tables.Do(func() {
-		t := &tables{byName: map[string]*message{}, own: s.descriptor.Path()}
-		c := &tableCompiler{tables: t, extensions: map[protoreflect.FullName][]protoreflect.FieldDescriptor{}}
-		files := closureFiles(s.descriptor)
-		for _, fd := range files {
-			c.collect(fd.Extensions(), fd.Messages())
-		}
-		for _, fd := range files {
-			for i := range fd.Messages().Len() {
-				c.message(fd.Messages().Get(i))
+		t := &tables{packages: map[string][]map[string]*message{}, own: s.descriptor.Path()}
+		if s.alone() {
+			for _, l := range s.linked.all() {
+				pack := string(l.desc.Package())
+				t.packages[pack] = append(t.packages[pack], l.table())
 			}
-		}
-		for _, m := range t.byName {
-			if v := m.find(2); m.isEntry && v != nil && v.sub != nil && len(v.sub.musts) > 0 {
-				// An entry without a value holds an empty message.
-				v.bit = 1
-				m.required |= 1
-			}
+		} else {
+			files := closureFiles(s.descriptor)
+			c := newTableCompiler(files)
+			t.packages[""] = []map[string]*message{c.compile(files)}
 		}
 		if list := s.Shown().Messages; len(list) > 0 {
-			t.first = t.byName[list[0].FullName]
+			t.first = t.message(list[0].FullName)
 		}
 		s.table = t
 	})
 	return s.table
+}
+
+// message finds a message by its full name, nil for none.
+func (t *tables) message(name string) *message {
+	for _, file := range t.packages[""] {
+		if m := file[name]; m != nil {
+			return m
+		}
+	}
+	for i := range len(name) {
+		if name[i] != '.' {
+			continue
+		}
+		for _, file := range t.packages[name[:i]] {
+			if m := file[name]; m != nil {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
+// compile is the messages of l by full name; those of imports are theirs.
+func (l *Linked) compile() map[string]*message {
+	c := newTableCompiler(nil)
+	c.imports = map[string]map[string]*message{}
+	for _, one := range l.all()[1:] {
+		c.imports[one.desc.Path()] = one.table()
+	}
+	return c.compile([]protoreflect.FileDescriptor{l.desc})
 }
 
 // closureFiles are fd and all that it imports, fd first.
@@ -158,8 +184,34 @@ func closureFiles(fd protoreflect.FileDescriptor) []protoreflect.FileDescriptor 
 }
 
 type tableCompiler struct {
-	tables     *tables
+	byName     map[string]*message
+	imports    map[string]map[string]*message // files that are compiled already, by path
 	extensions map[protoreflect.FullName][]protoreflect.FieldDescriptor
+}
+
+// newTableCompiler knows the extensions of some files.
+func newTableCompiler(files []protoreflect.FileDescriptor) *tableCompiler {
+	c := &tableCompiler{byName: map[string]*message{}, extensions: map[protoreflect.FullName][]protoreflect.FieldDescriptor{}}
+	for _, fd := range files {
+		c.collect(fd.Extensions(), fd.Messages())
+	}
+	return c
+}
+
+func (c *tableCompiler) compile(files []protoreflect.FileDescriptor) map[string]*message {
+	for _, fd := range files {
+		for i := range fd.Messages().Len() {
+			c.message(fd.Messages().Get(i))
+		}
+	}
+	for _, m := range c.byName {
+		if v := m.find(2); m.isEntry && v != nil && v.sub != nil && len(v.sub.musts) > 0 {
+			// An entry without a value holds an empty message.
+			v.bit = 1
+			m.required |= 1
+		}
+	}
+	return c.byName
 }
 
 func (c *tableCompiler) collect(list protoreflect.ExtensionDescriptors, nested protoreflect.MessageDescriptors) {
@@ -175,11 +227,14 @@ func (c *tableCompiler) collect(list protoreflect.ExtensionDescriptors, nested p
 
 func (c *tableCompiler) message(md protoreflect.MessageDescriptor) *message {
 	name := string(md.FullName())
-	if m := c.tables.byName[name]; m != nil {
+	if m := c.byName[name]; m != nil {
+		return m
+	}
+	if m := c.imports[md.ParentFile().Path()][name]; m != nil {
 		return m
 	}
 	m := &message{name: name, desc: md, isEntry: md.IsMapEntry()}
-	c.tables.byName[name] = m
+	c.byName[name] = m
 	add := func(fd protoreflect.FieldDescriptor) {
 		f := c.field(fd)
 		if f.must {

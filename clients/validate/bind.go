@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/cartorio-registry/cartorio/clients/framing"
@@ -28,7 +29,10 @@ type binding struct {
 	unverified     bool
 	assumed        bool
 	until          time.Time
+	over           *atomic.Bool // until has come; nil: ask the clock
 	failure        *failure
+	message        string  // of the header schemaMessage
+	as             *recall // in the cache
 }
 
 // String names the schema, for people.
@@ -69,11 +73,12 @@ type binder struct {
 
 // bind finds what an identity stands for, asking the registry where needed.
 func (v *Validator) bind(ctx context.Context, m *Message, id *identity, x *extra) (b *binding, cached bool) {
-	if b := v.cache.binding(id, v.options.Now()); b != nil {
+	if b := v.cache.binding(id, v.options.Now); b != nil {
 		return b, true
 	}
-	// Copies, so that the two of the hot path stay on the stack.
-	return v.bindAnew(ctx, *m, *id, *x)
+	// Copies, so that the two of the hot path stay on the stack, and what is kept
+	// holds on to no message.
+	return v.bindAnew(ctx, *m, id.clone(), *x)
 }
 
 func (v *Validator) bindAnew(ctx context.Context, m Message, id identity, x extra) (b *binding, cached bool) {
@@ -92,7 +97,11 @@ func (v *Validator) bindAnew(ctx context.Context, m Message, id identity, x extr
 		keep = keep && !b.unverified
 		b.tally = v.readers.of(id.expect, b.subject, b.version)
 	}
+	b.message = id.message
 	if keep {
+		if v.wall {
+			b.expire(b.until.Sub(now))
+		}
 		v.cache.bind(&id, b)
 	}
 	return b, !d.asked
@@ -168,14 +177,14 @@ func (d *binder) read() *failure {
 			return malformed()
 		}
 	}
-	for header, text := range map[string]string{framing.SchemaSubject: d.id.subject, framing.SchemaMessage: d.id.message} {
-		if text != "" {
-			if _, err = framing.ParseText(header, text); err != nil {
+	for _, one := range [...]struct{ header, text string }{{framing.SchemaSubject, d.id.subject}, {framing.SchemaMessage, d.id.message}} {
+		if one.text != "" {
+			if _, err = framing.ParseText(one.header, one.text); err != nil {
 				return malformed()
 			}
 		}
 	}
-	return nil
+	return d.id.checkTexts(d.x)
 }
 
 // wantSubject settles the subject, as far as that goes before the schema is

@@ -54,8 +54,17 @@ type parsed struct {
 	schema schemas.Schema
 	title  string // JSON Schema's title; its name for the strategies by type
 	weight int
-	used   atomic.Int64 // when it served last, for eviction
+	used   int64       // when it served last, as far as evictions have looked
+	hot    atomic.Bool // it has served since the last one looked
 	names  map[name]bool
+}
+
+// use notes that p serves. It neither looks at the clock nor, mostly, writes what
+// other processors read.
+func (p *parsed) use() {
+	if !p.hot.Load() {
+		p.hot.Store(true)
+	}
 }
 
 // record is what a name stands for.
@@ -77,6 +86,7 @@ func (r *record) sameSchema(o *record) bool {
 const (
 	mostNegatives = 10_000
 	mostBindings  = 10_000
+	mostRecent    = 64
 	nameWeight    = 256
 )
 
@@ -105,6 +115,14 @@ type cache struct {
 
 	bound    sync.RWMutex
 	bindings map[bindingKey]*binding
+	// recent are bindings met a moment ago, found by a comparison and no lock.
+	recent [mostRecent]atomic.Pointer[recall]
+}
+
+// recall is an identity, in memory of its own, and what it is bound to.
+type recall struct {
+	identity identity
+	binding  *binding
 }
 
 func (c *cache) open(limit int) {
@@ -116,23 +134,55 @@ func (c *cache) open(limit int) {
 }
 
 // binding finds what an identity is bound to, if that is still fresh.
-func (c *cache) binding(id *identity, now time.Time) *binding {
+func (c *cache) binding(id *identity, clock func() time.Time) *binding {
+	var b *binding
+	if r := c.recent[id.slot()].Load(); r != nil && r.identity == *id {
+		b = r.binding
+	} else {
+		b = c.bindingOf(id)
+	}
+	if b == nil || b.isOver(clock) {
+		return nil
+	}
+	if b.parsed != nil {
+		b.parsed.use()
+	}
+	return b
+}
+
+// isOver tells whether a binding is to be made anew. A timer tells it: asking the
+// clock for each message costs more than all that is compared here. A clock of
+// the caller's is asked.
+func (b *binding) isOver(clock func() time.Time) bool {
+	if b.over != nil {
+		return b.over.Load()
+	}
+	return clock().After(b.until)
+}
+
+// expire sets the timer. It holds on to nothing but the flag.
+func (b *binding) expire(after time.Duration) {
+	over := &atomic.Bool{}
+	b.over = over
+	time.AfterFunc(max(after, 0), func() { over.Store(true) })
+}
+
+// bindingOf looks among all bindings; what it finds is the next one's recent.
+func (c *cache) bindingOf(id *identity) *binding {
 	var room [384]byte
 	text := id.append(room[:0])
 	c.bound.RLock()
 	b := c.bindings[bindingKey{id.expect, string(text)}] // the compiler makes no string for this
 	c.bound.RUnlock()
-	if b == nil || now.After(b.until) {
-		return nil
-	}
-	if b.parsed != nil {
-		b.parsed.used.Store(now.UnixNano())
+	if b != nil {
+		c.recent[id.slot()].Store(b.as)
 	}
 	return b
 }
 
 func (c *cache) bind(id *identity, b *binding) {
 	key := bindingKey{id.expect, string(id.append(nil))}
+	b.as = &recall{*id, b}
 	c.bound.Lock()
 	defer c.bound.Unlock()
 	if len(c.bindings) >= mostBindings {
@@ -143,16 +193,19 @@ func (c *cache) bind(id *identity, b *binding) {
 
 func (c *cache) unbind() {
 	c.bound.Lock()
+	defer c.bound.Unlock()
 	clear(c.bindings)
-	c.bound.Unlock()
+	for i := range c.recent {
+		c.recent[i].Store(nil)
+	}
 }
 
-func (c *cache) record(n name, now time.Time) *record {
+func (c *cache) record(n name) *record {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	r := c.names[n]
 	if r != nil {
-		r.parsed.used.Store(now.UnixNano())
+		r.parsed.use()
 	}
 	return r
 }
@@ -206,13 +259,13 @@ func (c *cache) keep(n name, found schemas.Found, schema schemas.Schema, title s
 		c.schemas[print] = p
 		c.bytes += p.weight
 	}
-	p.used.Store(now.UnixNano())
+	p.used = now.UnixNano()
 	r := &record{found: found, parsed: p, fetched: now}
 	c.put(n, r)
 	for _, other := range n.besides(found) {
 		c.put(other, r)
 	}
-	c.evict(p)
+	c.evict(p, now)
 	return r
 }
 
@@ -242,12 +295,19 @@ func (c *cache) put(n name, r *record) {
 
 // evict makes room, and never drops the one that was just added: a schema
 // beyond the bound would otherwise be parsed anew for each message.
-func (c *cache) evict(newest *parsed) {
+func (c *cache) evict(newest *parsed, now time.Time) {
+	if c.bytes > c.limit {
+		for _, p := range c.schemas {
+			if p.hot.Swap(false) {
+				p.used = now.UnixNano()
+			}
+		}
+	}
 	for c.bytes > c.limit && len(c.schemas) > 1 {
 		var oldest *parsed
 		var at schemas.Fingerprint
 		for print, p := range c.schemas {
-			if p != newest && (oldest == nil || p.used.Load() < oldest.used.Load()) {
+			if p != newest && (oldest == nil || p.used < oldest.used) {
 				oldest, at = p, print
 			}
 		}

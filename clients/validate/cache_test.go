@@ -330,3 +330,36 @@ func TestClosedValidatorStillAnswers(t *testing.T) {
 		t.Errorf("what it knows: %s %s", o.Verdict, o.Reason)
 	}
 }
+
+// TestBindingsExpireByTheMachinesClock shows that what is known of a version is
+// asked again after its time without a clock of the caller's.
+func TestBindingsExpireByTheMachinesClock(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		v := validate.New(f.shelf, formats()...)
+		defer v.Close()
+		e := &validate.Expect{Subject: validate.Fixed("orders-value")}
+		judge := func() int {
+			before := len(f.questions())
+			if o := v.BeforeConsume(ctx, &validate.Message{Headers: []validate.Header{{Name: "schemaVersion", Value: "1"}}, Payload: text(`{"id":1}`)}, e); o.Verdict != validate.Accept {
+				t.Fatal(o.Err)
+			}
+			synctest.Wait()
+			return len(f.questions()) - before
+		}
+		for i, want := range []int{1, 0, 0} {
+			if n := judge(); n != want {
+				t.Errorf("message %d: %d questions, want %d", i, n, want)
+			}
+		}
+		time.Sleep(9 * time.Minute) // of the bubble's clock
+		if n := judge(); n != 0 {
+			t.Errorf("%d questions before its time", n)
+		}
+		time.Sleep(2 * time.Minute)
+		if n := judge(); n != 1 {
+			t.Errorf("%d questions after its time", n)
+		}
+	})
+}

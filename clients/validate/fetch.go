@@ -46,7 +46,7 @@ func (v *Validator) known(n name, a asking) (r *record, stale bool, err error) {
 		return nil, false, nil
 	}
 	now := v.options.Now()
-	if r := v.cache.record(n, now); r != nil {
+	if r := v.cache.record(n); r != nil {
 		fresh, limit := v.freshness(n, a)
 		age := now.Sub(r.fetched)
 		if fresh < 0 || age < fresh {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unsafe"
 
 	"github.com/cartorio-registry/cartorio/clients/framing"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -203,12 +204,15 @@ func (id *identity) take(s slot, h *Header, x *extra, key bool) *failure {
 		return nil
 	default:
 	}
-	text, ok, err := h.Text()
-	if err != nil {
-		return &failure{reason: HeaderMalformed, err: err}
-	}
+	text, ok := plainText(h.Value)
 	if !ok {
-		return nil
+		var err error
+		if text, ok, err = h.Text(); err != nil {
+			return &failure{reason: HeaderMalformed, err: err}
+		}
+		if !ok {
+			return nil
+		}
 	}
 	var field *string
 	switch s {
@@ -243,6 +247,61 @@ func (id *identity) take(s slot, h *Header, x *extra, key bool) *failure {
 	}
 	*field = text
 	return nil
+}
+
+// plainText is a header's value as it is, without the checks of Header.Text but
+// that it is not empty: those are made once for each identity, when it is bound.
+// Bytes are not copied, so the text lives as long as the message: whatever is
+// kept is cloned.
+func plainText(value any) (text string, ok bool) {
+	switch v := value.(type) {
+	case string:
+		return v, v != ""
+	case []byte:
+		return unsafe.String(unsafe.SliceData(v), len(v)), len(v) > 0
+	}
+	return "", false
+}
+
+// checkTexts makes the checks that plainText left out, for headers that have no
+// grammar of their own.
+func (id *identity) checkTexts(x *extra) *failure {
+	names := &valueNames
+	if id.isKey {
+		names = &keyNames
+	}
+	original := ""
+	if id.expect.Subject.needsDestination() {
+		original = x.original
+	}
+	for _, one := range [...]struct{ name, text string }{{names.subject, id.subject}, {names.message, id.message}, {"dataschema", id.dataschema}, {DLQOriginalDestination, original}} {
+		if one.text == "" {
+			continue
+		}
+		if _, _, err := (Header{Name: one.name, Value: one.text}).Text(); err != nil {
+			return &failure{reason: HeaderMalformed, err: err}
+		}
+	}
+	return nil
+}
+
+// clone is the identity in memory of its own.
+func (id identity) clone() identity {
+	for _, s := range [...]*string{&id.guid, &id.id, &id.subject, &id.version, &id.typ, &id.message, &id.dataschema, &id.destination, &id.routing} {
+		*s = strings.Clone(*s)
+	}
+	return id
+}
+
+// slot is where an identity is looked for first.
+func (id *identity) slot() uint8 {
+	h := uint8(len(id.message)) + uint8(id.prefix.ID) + id.prefix.GUID[15] + id.binary.GUID[15]
+	for _, s := range [...]string{id.guid, id.version, id.id, id.subject} {
+		if s != "" {
+			h = h*31 + s[len(s)-1]
+		}
+	}
+	return h % mostRecent
 }
 
 func (id *identity) takeBinary(h *Header, x *extra) *failure {
@@ -337,7 +396,7 @@ func (x *extra) messageOf(id *identity, b *binding) (string, *failure) {
 	if x.isSplit {
 		indexes = x.payload
 	} else if len(indexes) == 0 {
-		return id.message, nil
+		return b.message, nil
 	}
 	path, rest, err := firstMessage, indexes[min(1, len(indexes)):], error(nil)
 	if len(indexes) == 0 || indexes[0] != 0 {

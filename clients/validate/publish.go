@@ -68,6 +68,9 @@ func (s *stamper) run(ctx context.Context) *Error {
 	if f := collect(s.m, &Expect{Subject: s.p.subject}, &id, &x); f != nil {
 		return s.fail(f.reason, f.err)
 	}
+	if f := id.checkTexts(&x); f != nil {
+		return s.fail(f.reason, f.err)
+	}
 	if f := s.pin(ctx, x.original); f != nil {
 		return f
 	}

@@ -61,6 +61,7 @@ type Validator struct {
 	lookup  Lookup
 	formats []schemas.Format
 	options Options
+	wall    bool // the clock is the machine's
 
 	cache   cache
 	flights singleflight.Group
@@ -91,11 +92,12 @@ func NewWith(lookup Lookup, o Options, formats ...schemas.Format) *Validator {
 	fill(&o.NotFound, 15*time.Second)
 	fill(&o.Grace, 30*time.Second)
 	fill(&o.ReportEvery, time.Minute)
-	if o.Now == nil {
+	wall := o.Now == nil
+	if wall {
 		o.Now = time.Now
 	}
 	o.Read = o.Read.OrDefault()
-	v := &Validator{lookup: lookup, formats: formats, options: o}
+	v := &Validator{lookup: lookup, formats: formats, options: o, wall: wall}
 	v.cache.open(o.Cache)
 	v.graces.open()
 	v.background, v.stop = context.WithCancel(context.Background())

@@ -5,7 +5,6 @@ go 1.26
 require (
 	github.com/bufbuild/protocompile v0.8.0
 	github.com/confluentinc/confluent-kafka-go/v2 v2.15.0
-	github.com/hamba/avro/v2 v2.24.0
 	google.golang.org/protobuf v1.33.0
 )
 
@@ -19,6 +18,7 @@ require (
 	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
 	github.com/golang/protobuf v1.5.4 // indirect
 	github.com/google/uuid v1.6.0 // indirect
+	github.com/hamba/avro/v2 v2.24.0 // indirect
 	github.com/invopop/jsonschema v0.14.0 // indirect
 	github.com/jhump/protoreflect v1.15.6 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect

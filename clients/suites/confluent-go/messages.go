@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -270,11 +269,4 @@ func compile(texts map[string]string, root string) (protoreflect.FileDescriptor,
 	// The compiler's own results carry source positions; plain descriptors are
 	// what a program links.
 	return protodesc.NewFile(protodesc.ToFileDescriptorProto(files.FindFileByPath(root)), files.AsResolver())
-}
-
-func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }
-
-func jsonText(v any) (string, error) {
-	b, err := json.Marshal(v)
-	return string(b), err
 }

@@ -99,7 +99,7 @@ func registryCases(s *suite, c schemaregistry.Client) {
 			return err2
 		}
 		if !strings.Contains(err.Error(), "READER_FIELD_MISSING_DEFAULT_VALUE") {
-			return fmt.Errorf("the message does not name the rule: %v", err)
+			return fmt.Errorf("the message does not name the rule: %w", err)
 		}
 		return nil
 	})

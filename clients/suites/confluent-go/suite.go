@@ -64,7 +64,7 @@ func show(v any) string {
 func refused(err error, code int) error {
 	var e *rest.Error
 	if !errors.As(err, &e) {
-		return fmt.Errorf("got %v, want an error with code %d", err, code)
+		return fmt.Errorf("got %w, want an error with code %d", err, code)
 	}
 	if e.Code != code {
 		return fmt.Errorf("got code %d (%s), want %d", e.Code, e.Message, code)

@@ -64,7 +64,7 @@ func show(v any) string {
 func refused(err error, want *sr.Error) error {
 	var e *sr.ResponseError
 	if !errors.As(err, &e) {
-		return fmt.Errorf("got %v, want %s", err, want.Name)
+		return fmt.Errorf("got %w, want %s", err, want.Name)
 	}
 	if e.SchemaError() != want {
 		return fmt.Errorf("got code %d (%s), want %s", e.ErrorCode, e.Message, want.Name)

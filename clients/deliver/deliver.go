@@ -63,8 +63,11 @@ type Item interface {
 
 // Facts are what an adapter knows of a message.
 type Facts struct {
-	MessageID string
-	Bytes     int
+	// Destination is what was read: a queue or a topic.
+	Destination string
+	Headers     []validate.Header
+	MessageID   string
+	Bytes       int
 	// Attempts were made on the message before it came here.
 	Attempts    int
 	Redelivered bool
@@ -84,6 +87,10 @@ type Failure struct {
 
 // Options shape a desk.
 type Options struct {
+	// Validator's observer is told of deliveries and of messages that are held;
+	// System is the broker's kind in its words: "rabbitmq", "kafka", "activemq".
+	Validator *validate.Validator
+	System    string
 	// Source is what is consumed, in log lines: a queue, or a group.
 	Source string
 	// Consumer and Expected are the dead letter's headers of those names.
@@ -117,6 +124,8 @@ type Desk struct {
 }
 
 // NewDesk makes a desk.
+//
+// The validator is needed; all else may be zero.
 func NewDesk(o Options) *Desk {
 	o.Retry = o.Retry.OrDefault()
 	d := &Desk{o: o, log: o.Logger}

@@ -20,6 +20,9 @@ import (
 
 var ctx = context.Background()
 
+// nobody is a validator that nobody observes.
+var nobody = validate.New(nil)
+
 // desk is what the items of a test share: who did what, and when.
 type desk struct {
 	mu    sync.Mutex
@@ -152,6 +155,7 @@ func TestWork(t *testing.T) {
 				d := &desk{began: time.Now()}
 				it := tt.it
 				it.d, it.name = d, "m"
+				tt.o.Validator = nobody
 				tt.o.Logger = slog.New(slog.DiscardHandler)
 				tt.o.Retry.Jitter = -1
 				tt.o.HeldTooLong = func(deliver.Item) { d.note("m held too long") }
@@ -173,7 +177,7 @@ func TestWork(t *testing.T) {
 func TestDeadLetterSaysWhy(t *testing.T) {
 	t.Parallel()
 	d := &desk{began: time.Now()}
-	work := deliver.NewDesk(deliver.Options{Consumer: "me", Expected: "orders 1", Retry: retry.Policy{Attempts: 2, Base: time.Millisecond}, Logger: slog.New(slog.DiscardHandler)})
+	work := deliver.NewDesk(deliver.Options{Validator: nobody, Consumer: "me", Expected: "orders 1", Retry: retry.Policy{Attempts: 2, Base: time.Millisecond}, Logger: slog.New(slog.DiscardHandler)})
 	it := &item{d: d, name: "m", handle: times(9, fmt.Errorf("bill: %w", errBusy))}
 	work.Work(deliver.NewSession(ctx), it)
 	l := it.letter
@@ -207,7 +211,7 @@ func TestHaltEndsWaits(t *testing.T) {
 				it.d, it.name = &desk{began: time.Now()}, "m"
 				s := deliver.NewSession(ctx)
 				s.Go(func() {
-					if a := deliver.NewDesk(deliver.Options{Logger: slog.New(slog.DiscardHandler)}).Work(s, &it); a != deliver.GivenBack {
+					if a := deliver.NewDesk(deliver.Options{Validator: nobody, Logger: slog.New(slog.DiscardHandler)}).Work(s, &it); a != deliver.GivenBack {
 						t.Errorf("%s", a)
 					}
 				})
@@ -256,7 +260,7 @@ func TestLanes(t *testing.T) {
 			mu.Unlock()
 			return nil
 		}
-		work := deliver.NewDesk(deliver.Options{Workers: 2, Retry: retry.Policy{Base: 100 * time.Second, Cap: 100 * time.Second, Jitter: -1}, Logger: slog.New(slog.DiscardHandler)})
+		work := deliver.NewDesk(deliver.Options{Validator: nobody, Workers: 2, Retry: retry.Policy{Base: 100 * time.Second, Cap: 100 * time.Second, Jitter: -1}, Logger: slog.New(slog.DiscardHandler)})
 		s := deliver.NewSession(ctx)
 		l := work.Lanes(s)
 		l.Add("a", &item{d: d, name: "a1", handle: times(1, errBusy)})
@@ -291,7 +295,7 @@ func TestLanesStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{began: time.Now()}
 		s := deliver.NewSession(ctx)
-		l := deliver.NewDesk(deliver.Options{Workers: 1, Logger: slog.New(slog.DiscardHandler)}).Lanes(s)
+		l := deliver.NewDesk(deliver.Options{Validator: nobody, Workers: 1, Logger: slog.New(slog.DiscardHandler)}).Lanes(s)
 		l.Add("a", &item{d: d, name: "a1", handle: times(9, errBusy)})
 		l.Add("a", &item{d: d, name: "a2"})
 		time.Sleep(500 * time.Millisecond)
@@ -313,7 +317,7 @@ func TestAlarms(t *testing.T) {
 			var out bytes.Buffer
 			var mu sync.Mutex
 			s := deliver.NewSession(ctx)
-			l := deliver.NewDesk(deliver.Options{Source: "work", Logger: slog.New(slog.NewTextHandler(&guarded{w: &out, mu: &mu}, nil))}).Lanes(s)
+			l := deliver.NewDesk(deliver.Options{Validator: nobody, Source: "work", Logger: slog.New(slog.NewTextHandler(&guarded{w: &out, mu: &mu}, nil))}).Lanes(s)
 			for n := range 10 {
 				l.Add(fmt.Sprint(n), &item{d: &desk{}, name: "m", judge: []validate.Outcome{o}})
 			}
@@ -353,4 +357,73 @@ func TestErrorsOfHandlers(t *testing.T) {
 	if deliver.Action(0).String() != "unsettled" {
 		t.Error("an action that is none has a word")
 	}
+}
+
+// seen is an observer of a validator.
+type seen struct {
+	mu         sync.Mutex
+	deliveries []validate.Delivery
+	held, most int
+}
+
+func (s *seen) Decided(context.Context, *validate.Event) {}
+func (s *seen) Asked(context.Context, *validate.Asked)   {}
+
+func (s *seen) Delivered(_ context.Context, d *validate.Delivery) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deliveries = append(s.deliveries, *d)
+}
+
+func (s *seen) Held(_ context.Context, change int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held += change
+	s.most = max(s.most, s.held)
+}
+
+func (s *seen) Carry(context.Context) []validate.Header { return nil }
+
+type trace struct{}
+
+func (s *seen) Extract(ctx context.Context, headers []validate.Header) context.Context {
+	return context.WithValue(ctx, trace{}, headers[0].Value)
+}
+
+// The validator's observer is told of every settled message, with the times of
+// receiving, starting, finishing and acknowledging, and of what is held; a
+// handler works within the trace that the message carries.
+func TestObserver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := &seen{}
+		v := validate.NewWith(nil, validate.Options{Observer: o})
+		defer v.Close()
+		work := deliver.NewDesk(deliver.Options{Validator: v, System: "kafka", Logger: slog.New(slog.DiscardHandler)})
+		facts := deliver.Facts{Destination: "orders", Headers: []validate.Header{{Name: "traceparent", Value: "00-1"}}, Bytes: 3, Redelivered: true}
+		s := deliver.NewSession(ctx)
+		began := time.Now()
+		work.Work(s, &item{d: &desk{}, name: "m", facts: facts, judge: []validate.Outcome{hold, hold, accept}, handle: func(ctx context.Context, _ int) error {
+			if ctx.Value(trace{}) != "00-1" {
+				t.Error("the handler does not see the trace")
+			}
+			time.Sleep(time.Second)
+			return nil
+		}})
+		work.Work(s, &item{d: &desk{}, name: "m", facts: facts, judge: []validate.Outcome{reject}})
+		s.Go(func() { work.Work(s, &item{d: &desk{}, name: "m", facts: facts, judge: []validate.Outcome{hold}}) })
+		time.Sleep(time.Second)
+		s.Finish(time.Second, 0)
+		if o.held != 0 || o.most != 1 || len(o.deliveries) != 3 {
+			t.Fatalf("held %d, at most %d, %d deliveries", o.held, o.most, len(o.deliveries))
+		}
+		one, two, three := o.deliveries[0], o.deliveries[1], o.deliveries[2]
+		if one.System != "kafka" || one.Destination != "orders" || one.Action != "acknowledged" || one.Verdict != validate.Accept || one.Attempts != 1 || one.Bytes != 3 || !one.Redelivery ||
+			!one.Received.Equal(began) || one.Started.Before(began) || one.Finished.Sub(one.Started) != time.Second || !one.Acknowledged.Equal(one.Finished) {
+			t.Errorf("%+v", one)
+		}
+		if two.Action != "dead_lettered" || two.Reason != validate.PayloadInvalid || !two.Started.IsZero() || three.Action != "given_back" || !three.Acknowledged.IsZero() {
+			t.Errorf("%+v, %+v", two, three)
+		}
+	})
 }

@@ -23,6 +23,7 @@ type worker struct {
 	attempts int
 	failed   time.Time // when the handler failed first
 	hasSlot  bool
+	isHeld   bool
 }
 
 // Work decides about a message, handles and settles it: receive, validate,
@@ -32,6 +33,7 @@ func (d *Desk) Work(s *Session, it Item) Action {
 	w := worker{d: d, s: s, it: it, facts: it.Facts(), received: time.Now()}
 	w.attempts = w.facts.Attempts
 	defer w.free()
+	defer w.unhold()
 	if wait := time.Until(w.facts.NotBefore); !w.facts.NotBefore.IsZero() && wait > 0 {
 		if !w.wait(wait) {
 			return w.settle(GivenBack, validate.NoReason, nil)
@@ -62,11 +64,13 @@ func (w *worker) judge() (ok bool) {
 	for {
 		w.outcome = w.it.Judge(w.s.work)
 		if w.outcome.Verdict != validate.Hold {
+			w.unhold()
 			return true
 		}
 		if w.s.Stopping() {
 			return false
 		}
+		w.hold()
 		if pause == firstAsk {
 			w.d.alarm(&w.outcome)
 		}
@@ -133,7 +137,7 @@ func (w *worker) call() (trace string, err error) {
 			err = fmt.Errorf("the handler panicked: %v", p)
 		}
 	}()
-	return "", w.it.Handle(w.s.work, &w.outcome, w.attempts)
+	return "", w.it.Handle(w.d.o.Validator.Context(w.s.work, w.facts.Headers), &w.outcome, w.attempts)
 }
 
 // delay moves the message to where it waits; false when that cannot be done.
@@ -180,14 +184,50 @@ func (w *worker) settle(a Action, reason validate.Reason, cause error) Action {
 		// The session is lost: the broker hands the message out again.
 		cause = errors.Join(cause, fmt.Errorf("settle the message: %w", err))
 	}
-	if w.d.o.Observe != nil {
-		w.d.o.Observe(Handled{
-			Received: w.received, Started: w.started, Finished: w.finished, Settled: time.Now(),
-			Outcome: w.outcome, Reason: reason, Action: a, Attempts: w.attempts, Redelivered: w.facts.Redelivered,
-			Bytes: w.facts.Bytes, MessageID: w.facts.MessageID, Err: cause,
-		})
+	h := Handled{
+		Received: w.received, Started: w.started, Finished: w.finished, Settled: time.Now(),
+		Outcome: w.outcome, Reason: reason, Action: a, Attempts: w.attempts, Redelivered: w.facts.Redelivered,
+		Bytes: w.facts.Bytes, MessageID: w.facts.MessageID, Err: cause,
 	}
+	if w.d.o.Observe != nil {
+		w.d.o.Observe(h)
+	}
+	w.tell(&h)
 	return a
+}
+
+// tell tells the validator's observer what Observe is told.
+func (w *worker) tell(h *Handled) {
+	o := &h.Outcome
+	reason := h.Reason
+	if reason == validate.NoReason {
+		reason = o.Reason
+	}
+	acknowledged := h.Settled
+	if h.Action == GivenBack {
+		acknowledged = time.Time{}
+	}
+	w.d.o.Validator.Delivered(w.s.work, w.facts.Headers, &validate.Delivery{
+		System: w.d.o.System, Destination: w.facts.Destination,
+		Received: h.Received, Started: h.Started, Finished: h.Finished, Acknowledged: acknowledged,
+		Subject: o.Subject, Version: o.Version, Verdict: o.Verdict, Reason: reason, Attempts: h.Attempts, Bytes: h.Bytes,
+		Redelivery: h.Redelivered, Cached: o.Cached, Translated: o.TranslatedFrom != 0, Action: h.Action.String(), Err: h.Err,
+	})
+}
+
+// hold and unhold count the message among those that wait for a decision.
+func (w *worker) hold() {
+	if !w.isHeld {
+		w.isHeld = true
+		w.d.o.Validator.Held(w.s.work, 1)
+	}
+}
+
+func (w *worker) unhold() {
+	if w.isHeld {
+		w.isHeld = false
+		w.d.o.Validator.Held(w.s.work, -1)
+	}
 }
 
 // pause waits, and lets others work meanwhile; false when the session halts.

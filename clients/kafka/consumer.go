@@ -156,7 +156,7 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 		c.levels = o.Retry.Levels(deliver.InPlace)
 	}
 	c.desk = deliver.NewDesk(deliver.Options{
-		Source: o.Group, Consumer: o.Name, Expected: e.Expected(), Retry: o.Retry, Workers: max(o.Workers, 0), Observe: o.Observe, Logger: o.Logger,
+		Validator: v, System: "kafka", Source: o.Group, Consumer: o.Name, Expected: e.Expected(), Retry: o.Retry, Workers: max(o.Workers, 0), Observe: o.Observe, Logger: o.Logger,
 	})
 	return c, nil
 }

@@ -66,7 +66,7 @@ func (c *Consumer) lane(r *kgo.Record) string {
 
 // Facts are the record's. Kafka does not tell a redelivery.
 func (i *item) Facts() deliver.Facts {
-	f := deliver.Facts{MessageID: i.value.MessageID, Bytes: len(i.r.Value)}
+	f := deliver.Facts{Destination: i.r.Topic, Headers: i.value.Headers, MessageID: i.value.MessageID, Bytes: len(i.r.Value)}
 	if n, err := strconv.ParseUint(text(i.r, RetryAttempts), 10, 16); err == nil {
 		f.Attempts = int(n)
 	}

@@ -46,6 +46,10 @@ func TestMain(m *testing.M) {
 		os.Exit(play(part))
 	}
 	flag.Parse()
+	// They wait for brokers, registries and each other's deaths, and compute little.
+	if err := flag.Set("test.parallel", "12"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
 	status := m.Run()
 	filter := flag.Lookup("test.run").Value.String() + flag.Lookup("test.skip").Value.String() + flag.Lookup("test.list").Value.String() + flag.Lookup("test.fuzz").Value.String()
 	switch url := os.Getenv(brokerVariable); {

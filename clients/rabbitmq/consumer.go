@@ -149,7 +149,7 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 		c.levels = o.Retry.Levels(deliver.InPlace)
 	}
 	desk := deliver.Options{
-		Source: o.Queue, Consumer: o.Name, Expected: e.Expected(), Retry: o.Retry, HoldFor: o.HoldFor,
+		Validator: v, System: "rabbitmq", Source: o.Queue, Consumer: o.Name, Expected: e.Expected(), Retry: o.Retry, HoldFor: o.HoldFor,
 		HeldTooLong:   func(it deliver.Item) { c.holding.keep(&it.(*item).m) },
 		LeaveToBroker: o.QueueHasDLX, Observe: o.Observe, Logger: c.log,
 	}

@@ -40,7 +40,7 @@ func (c *Consumer) item(d amqp.Delivery) *item {
 
 // Facts are the delivery's.
 func (i *item) Facts() deliver.Facts {
-	return deliver.Facts{MessageID: i.d.MessageId, Bytes: len(i.d.Body), Attempts: attemptsOf(i.d), Redelivered: i.d.Redelivered}
+	return deliver.Facts{Destination: i.c.o.Queue, Headers: i.m.Headers, MessageID: i.d.MessageId, Bytes: len(i.d.Body), Attempts: attemptsOf(i.d), Redelivered: i.d.Redelivered}
 }
 
 // Judge asks the validator.

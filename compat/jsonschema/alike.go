@@ -10,6 +10,17 @@ import (
 	"github.com/cartorio-registry/cartorio/schemas/jsontext"
 )
 
+// costOfLikeness is what one pair of nodes takes, in steps.
+const costOfLikeness = 3
+
+// partsOf are the parts of f's node.
+func (f *facts) partsOf() []*jsonschema.Node {
+	if f.parts == nil {
+		f.parts = parts(f.node)
+	}
+	return f.parts
+}
+
 // mostAlike bounds the nodes that one question of alike looks at.
 const mostAlike = 2_000
 
@@ -28,7 +39,7 @@ func (s *solver) alike(a, b *jsonschema.Node) bool {
 		if a == b || assumed[pair] {
 			return true
 		}
-		if len(assumed) >= mostAlike || !s.meter.Spend(1) {
+		if len(assumed) >= mostAlike || !s.meter.Spend(costOfLikeness) {
 			return false
 		}
 		assumed[pair] = true
@@ -39,7 +50,7 @@ func (s *solver) alike(a, b *jsonschema.Node) bool {
 		if s.own(f) != s.own(g) {
 			return false
 		}
-		p, q := parts(a), parts(b)
+		p, q := f.partsOf(), g.partsOf()
 		if len(p) != len(q) {
 			return false
 		}

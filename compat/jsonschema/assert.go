@@ -26,6 +26,7 @@ func (x *search) assert(b *branch, l literal) bool {
 		return f.yes != l.not
 	}
 	l.node = f.node
+	x.s.meter.Spend(1 + len(b.seen))
 	for _, k := range b.seen {
 		if k == l {
 			return true

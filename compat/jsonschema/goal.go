@@ -39,7 +39,8 @@ type facts struct {
 	// text tells nodes of equal meaning; 0 where references make it hard to say.
 	text  int
 	own   string // see own, filled on demand
-	value bool   // always true or false
+	parts []*jsonschema.Node
+	value bool // always true or false
 	yes   bool
 }
 

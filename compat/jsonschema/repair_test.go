@@ -136,9 +136,9 @@ func TestRepairTexts(t *testing.T) {
 // all of them passes; the share of breaks that have one is printed.
 func TestRepairsOfManyChanges(t *testing.T) {
 	t.Parallel()
-	pairs := 25
+	pairs := 12
 	if testing.Short() {
-		pairs = 10
+		pairs = 4
 	}
 	breaks, repaired, shown, wholes := 0, 0, 0, 0
 	for i := range pairs {

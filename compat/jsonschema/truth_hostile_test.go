@@ -4,25 +4,20 @@ package jsonschema_test
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/cartorio-registry/cartorio/compat"
 	jsoncompat "github.com/cartorio-registry/cartorio/compat/jsonschema"
+	"github.com/cartorio-registry/cartorio/schemas"
 )
 
-// spent is the processor time of this process: on a loaded machine the clock says
-// little.
-func spent(t *testing.T) time.Duration {
-	t.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+// whole asks both questions of a pair.
+func whole(old, next schemas.Schema, level compat.Level, policy compat.VerdictPolicy) compat.Report {
+	return compat.Check(compat.Question{
+		Checkers: []compat.Checker{jsoncompat.Checker}, Level: level, VerdictPolicy: policy,
+		Next: next, History: []compat.Old{{Label: "1", Version: 1, Schema: old}},
+	})
 }
 
 // TestHostileTruth asks of pairs that are made to be dear that they are answered
@@ -86,20 +81,10 @@ func TestHostileTruth(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			start := spent(t)
-			effects, changes := jsoncompat.Checker.Truth(old, next, compat.Budget{})
-			took := spent(t) - start
-			runtime.ReadMemStats(&after)
-			allocated := (after.TotalAlloc - before.TotalAlloc) >> 20
-			t.Logf("%v, %d MB in all, %v, %d changes", took.Round(time.Millisecond), allocated, effects[compat.Data], len(changes))
-			if limit := slower * 4 * time.Second; took > limit { // two on a machine of its own
-				t.Errorf("took %v, over %v", took, limit)
-			}
-			if allocated > 2048 {
-				t.Errorf("allocated %d MB", allocated)
-			}
+			var report compat.Report
+			within(t, func() { report = whole(old, next, compat.Full, compat.Both) })
+			c := report.Compared[0]
+			t.Logf("%s, %v, %d changes", c.Verdict, c.Effects[compat.Data], len(c.Changes))
 		})
 	}
 }

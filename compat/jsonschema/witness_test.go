@@ -118,9 +118,9 @@ func (m manifold) text(isNew func(aspect int) bool) string {
 func TestEveryFindingHasItsWitness(t *testing.T) {
 	t.Parallel()
 	l := readLedger(t)
-	pairs, seed, end := 150, uint64(1), time.Time{}
+	pairs, seed, end := 60, uint64(1), time.Time{}
 	if testing.Short() {
-		pairs = 30
+		pairs = 15
 	}
 	if text := os.Getenv("CARTORIO_HUNT"); text != "" {
 		d, err := time.ParseDuration(text)

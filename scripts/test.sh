@@ -15,6 +15,14 @@ fi
 for name in $CARTORIO_BROKERS_MISSING; do
   missing+=("$name could not be started: no test on a real $name ran")
 done
+if [ -z "${CARTORIO_TEST_PEER:-}" ]; then
+  if settings=$(scripts/peers.sh start); then
+    eval "$settings"
+    trap 'scripts/brokers.sh stop >/dev/null 2>&1; scripts/peers.sh stop >/dev/null 2>&1' EXIT
+  else
+    missing+=("a registry of another maker could not be started: no migration in from it and out to it was tried")
+  fi
+fi
 command -v git >/dev/null || missing+=("git is not installed: the tests of git: bases did not run")
 outside=()
 [ -n "${CARTORIO_CONFORMANCE:-}" ] || outside+=("CARTORIO_CONFORMANCE is not set: no outside case folder was run (the project's own cases were)")

@@ -167,32 +167,42 @@ func (r *Registry) List(ctx context.Context, prefix schemas.Subject, d Deleted, 
 }
 
 func (s *State) storedList(prefix schemas.Subject, d Deleted, latestOnly bool, rule string, p Page) []Stored {
-	var list []use
+	limit := p.Limit
+	if limit <= 0 || limit > mostSchemas {
+		limit = mostSchemas
+	}
+	skip := max(p.Offset, 0)
+	out := []Stored{}
+	// What lies before the page is counted, not gathered: a page far behind
+	// costs hardly more than the first.
 	for _, u := range s.subjects() {
 		if !u.matches(prefix) {
 			continue
 		}
-		from := len(list)
 		for i := range u.versions {
-			if u.versions[i].shows(d) {
-				list = append(list, use{u, u.versions[i].number})
+			v := &u.versions[i]
+			if !v.shows(d) || latestOnly && u.showsAfter(i, d) || rule != "" && !hasRule(v.entry.rules(), rule) {
+				continue
+			}
+			if skip--; skip >= 0 {
+				continue
+			}
+			if out = append(out, s.stored(u, v)); len(out) == limit {
+				return out
 			}
 		}
-		if latestOnly && len(list) > from {
-			list = append(list[:from], list[len(list)-1])
-		}
-		if rule != "" {
-			list = append(list[:from], slices.DeleteFunc(list[from:], func(at use) bool {
-				return !hasRule(u.find(at.number).entry.rules(), rule)
-			})...)
-		}
-	}
-	list = cut(list, p, mostSchemas)
-	out := make([]Stored, len(list))
-	for i, at := range list {
-		out[i] = s.stored(at.subject, at.subject.find(at.number))
 	}
 	return out
+}
+
+// showsAfter tells whether d shows a version behind the i-th.
+func (u *subject) showsAfter(i int, d Deleted) bool {
+	for i++; i < len(u.versions); i++ {
+		if u.versions[i].shows(d) {
+			return true
+		}
+	}
+	return false
 }
 
 // ReferencedBy lists the ids of schemas that reference a version, ascending: at

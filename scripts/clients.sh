@@ -100,26 +100,29 @@ install_java() {
   (cd "$cache/java" && mvn -q -B compile >&2) && made "$cache/java"
 }
 
-# Each suite has the programs it runs, once to write and once to read.
-run_confluent-go() { "$cache/confluent-go" "$@"; }
-run_franz-go() { "$cache/franz-go" "$@"; }
+# Each suite has the programs it runs, once to write and once to read. They end
+# within seconds; one that hangs is ended, and then lacks its closing line.
+program() { timeout 300 "$@"; }
+run_confluent-go() { program "$cache/confluent-go" "$@"; }
+run_franz-go() { program "$cache/franz-go" "$@"; }
 run_python() {
-  for program in run_confluent_kafka run_schema_registry_client; do
-    PYTHONDONTWRITEBYTECODE=1 "$cache/python/bin/python" "$suites/python/$program.py" "$@"
+  for script in run_confluent_kafka run_schema_registry_client; do
+    program "$cache/python/bin/python" -B "$suites/python/$script.py" "$@"
   done
 }
 run_node() {
   (
     cd "$cache/node" || exit 1
-    node confluent.js "$@"
+    program node confluent.js "$@"
     for package in @kafkajs/confluent-schema-registry kafkajs-confluent-schema-registry-3; do
-      node kafkajs.js "$@" "$package"
+      program node kafkajs.js "$@" "$package"
     done
   )
 }
 run_java() {
-  java -cp "$cache/java/target/classes:$cache/java/target/lib/*" suite.Main confluent "$@"
-  [ "$3" = read ] || java -cp "$cache/java/target/classes:$cache/java/target/lib/*" suite.Main spring "$@"
+  local classes="$cache/java/target/classes:$cache/java/target/lib/*"
+  program java -cp "$classes" suite.Main confluent "$@"
+  [ "$3" = read ] || program java -cp "$classes" suite.Main spring "$@"
 }
 
 # programs is how many closing lines a suite must print in a phase: a program

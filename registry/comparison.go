@@ -48,6 +48,7 @@ func (r *Registry) compareWith(ctx context.Context, name schemas.Subject, next s
 	if *c.Level == compat.None {
 		history = nil
 	}
+	q.Exceptions, q.At = r.accepted(name), r.now()
 	report := compat.Check(q)
 	about := askedOf(q)
 	for _, old := range history {
@@ -71,7 +72,8 @@ func (r *Registry) compareWith(ctx context.Context, name schemas.Subject, next s
 			report.Compared[n-1] = passed(report.Compared[n-1].Old.Version)
 		}
 		more := r.check(q)
-		if more.Compatible {
+		// What passes for a while only must be judged each time.
+		if more.Compatible && len(q.Exceptions) == 0 {
 			r.passes.keep(pair, more.Risks)
 		}
 		more.Compared = append(report.Compared, more.Compared...)

@@ -35,6 +35,7 @@ const (
 	CodeRuleSetInvalid                    // 42210
 	CodeContextNotEmpty                   // 42211
 	CodeRevisionUnknown                   // 400
+	CodeExceptionInvalid                  // 422
 )
 
 // Error is every failure that the registry answers; anything else is a defect.

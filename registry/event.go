@@ -101,6 +101,8 @@ type (
 		Subject     string          `json:"subject,omitempty"`
 		Fingerprint string          `json:"fingerprint"`
 		Reason      string          `json:"reason,omitempty"`
+		Owner       string          `json:"owner,omitempty"`
+		Until       int64           `json:"until,omitempty"` // milliseconds since 1970; 0 is for ever
 	}
 
 	subjectMarks struct {

@@ -60,7 +60,11 @@ func decode(r Record) (change, error) {
 	case KindMarksSet:
 		return decodeAs(r, func(s *State, b *marksBody) error { return s.mark(b, r.Revision) })
 	case KindExceptionSet, KindExceptionCleared:
-		return decodeAs(r, func(s *State, b *exceptionBody) error { s.except(b, r.Kind == KindExceptionSet); return nil })
+		return decodeAs(r, func(s *State, b *exceptionBody) error {
+			s.except(b, r.Kind == KindExceptionSet)
+			s.settings = r.Revision
+			return nil
+		})
 	}
 	return change{}, fmt.Errorf("read event %d: its kind %q is unknown: use the program that wrote it, or a newer one", r.Revision, r.Kind)
 }
@@ -357,9 +361,9 @@ func (s *State) configure(b *configBody, r Record) error {
 func (s *State) except(b *exceptionBody, there bool) {
 	scope := schemas.Subject{Context: b.Context, Name: b.Subject}
 	if s.exceptions[scope] == nil {
-		s.exceptions[scope] = map[string]string{}
+		s.exceptions[scope] = map[string]exceptionBody{}
 	}
-	set(s.exceptions[scope], b.Fingerprint, b.Reason, there)
+	set(s.exceptions[scope], b.Fingerprint, *b, there)
 	if len(s.exceptions[scope]) == 0 {
 		delete(s.exceptions, scope)
 	}

@@ -68,6 +68,8 @@ type HeldException struct {
 	Scope       schemas.Subject
 	Fingerprint string
 	Reason      string
+	Owner       string
+	Until       int64 // milliseconds since 1970; 0 is for ever
 }
 
 // Holdings gives everything that the registry holds at one moment.
@@ -104,7 +106,7 @@ func (r *Registry) Holdings() Holdings {
 	}
 	h.Settings = s.heldSettings()
 	for _, e := range s.settingsBody().Exceptions {
-		h.Exceptions = append(h.Exceptions, HeldException{schemas.Subject{Context: e.Context, Name: e.Subject}, e.Fingerprint, e.Reason})
+		h.Exceptions = append(h.Exceptions, HeldException{schemas.Subject{Context: e.Context, Name: e.Subject}, e.Fingerprint, e.Reason, e.Owner, e.Until})
 	}
 	return h
 }

@@ -64,6 +64,7 @@ func (r *Registry) Compare(ctx context.Context, p Pair) (compat.Report, *compat.
 	}
 	if about.Name != "" {
 		q.Subject = about.String()
+		q.Exceptions, q.At = r.accepted(about), r.now()
 	}
 	if policy := orElse(p.Policy, config.Policy); policy != nil {
 		q.Policy = *policy

@@ -273,7 +273,7 @@ func restoringSettings(d *decision, h Holdings) (events []Event, err error) {
 		}
 	}
 	for _, e := range h.Exceptions {
-		events = append(events, d.by(KindExceptionSet, exceptionBody{V: bodyVersion, Context: e.Scope.Context, Subject: e.Scope.Name, Fingerprint: e.Fingerprint, Reason: e.Reason}))
+		events = append(events, d.by(KindExceptionSet, exceptionBody{V: bodyVersion, Context: e.Scope.Context, Subject: e.Scope.Name, Fingerprint: e.Fingerprint, Reason: e.Reason, Owner: e.Owner, Until: e.Until}))
 	}
 	return events, nil
 }

@@ -74,7 +74,9 @@ func (s *State) settingsBody() settingsBody {
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(s.exceptions), scopes) {
 		for _, f := range slices.Sorted(maps.Keys(s.exceptions[k])) {
-			out.Exceptions = append(out.Exceptions, exceptionBody{Context: k.Context, Subject: k.Name, Fingerprint: f, Reason: s.exceptions[k][f]})
+			b := s.exceptions[k][f]
+			b.V = 0
+			out.Exceptions = append(out.Exceptions, b)
 		}
 	}
 	return out

@@ -23,11 +23,11 @@ type State struct {
 	canonical    map[Hash][]*entry // imported texts that are not canonical, by identity.canonical
 	configs      map[schemas.Subject]Config
 	modes        map[schemas.Subject]Mode
-	exceptions   map[schemas.Subject]map[string]string // fingerprint → reason
-	settings     Revision                              // when a config or mode last changed
-	types        []schemas.Type                        // entry.kind is an index in it
-	versions     int                                   // how many versions there are
-	dropped      uint64                                // how many texts have gone since the program started
+	exceptions   map[schemas.Subject]map[string]exceptionBody // by fingerprint
+	settings     Revision                                     // when a config or mode last changed
+	types        []schemas.Type                               // entry.kind is an index in it
+	versions     int                                          // how many versions there are
+	dropped      uint64                                       // how many texts have gone since the program started
 
 	order   sync.Mutex
 	ordered []*subject // those with versions, by qualified text; nil until asked for
@@ -42,7 +42,7 @@ func NewState() *State {
 		canonical:  map[Hash][]*entry{},
 		configs:    map[schemas.Subject]Config{},
 		modes:      map[schemas.Subject]Mode{},
-		exceptions: map[schemas.Subject]map[string]string{},
+		exceptions: map[schemas.Subject]map[string]exceptionBody{},
 	}
 }
 

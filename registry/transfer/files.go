@@ -68,6 +68,8 @@ type exceptionFile struct {
 	Scope       string `json:"scope"`
 	Fingerprint string `json:"fingerprint"`
 	Reason      string `json:"reason,omitempty"`
+	Owner       string `json:"owner,omitempty"`
+	Until       int64  `json:"until,omitempty"` // milliseconds since 1970
 }
 
 type subjectFile struct {
@@ -116,7 +118,7 @@ func filesOf(g Gathered) (manifest, []file, error) {
 		whole.Contexts = append(whole.Contexts, contextFile(c))
 	}
 	for _, e := range g.Exceptions {
-		whole.Exceptions = append(whole.Exceptions, exceptionFile{scopeName(e.Scope), e.Fingerprint, e.Reason})
+		whole.Exceptions = append(whole.Exceptions, exceptionFile{scopeName(e.Scope), e.Fingerprint, e.Reason, e.Owner, e.Until})
 	}
 	settings := map[schemas.Subject]registry.Setting{}
 	for _, s := range g.Settings {
@@ -315,7 +317,7 @@ func heldOf(m manifest, data map[string][]byte) (Gathered, error) {
 		g.Settings = append(g.Settings, registry.Setting{Scope: schemas.ParseSubject(s.Scope), Config: s.Config, Mode: s.Mode})
 	}
 	for _, e := range whole.Exceptions {
-		g.Exceptions = append(g.Exceptions, registry.HeldException{Scope: schemas.ParseSubject(e.Scope), Fingerprint: e.Fingerprint, Reason: e.Reason})
+		g.Exceptions = append(g.Exceptions, registry.HeldException{Scope: schemas.ParseSubject(e.Scope), Fingerprint: e.Fingerprint, Reason: e.Reason, Owner: e.Owner, Until: e.Until})
 	}
 	used := 1
 	for _, f := range m.Files {

@@ -103,6 +103,7 @@ func copied(v *jsontext.Value) *jsontext.Value {
 func (d direction) decide(budget compat.Budget, texts *texts) (compat.Outcome, []*proof) {
 	meter := budget.Meter()
 	s := newSolver(meter, texts, d.writer.IsDynamic() || d.reader.IsDynamic())
+	s.formats = d.reader.AssertsFormats()
 	g := s.goal([]literal{{d.writer.Root(), false}, {d.reader.Root(), true}})
 	var values []*jsontext.Value
 	outcome := s.pairs.Run(func() compat.Outcome {

@@ -51,6 +51,7 @@ type solver struct {
 	// schema, so that no node may be judged apart from its way.
 	dynamic bool
 	aim     *aim // nil: any value will do
+	formats bool // the reader may assert formats
 
 	nodes  map[*jsonschema.Node]*facts
 	texts  *texts
@@ -266,6 +267,17 @@ func (s *solver) solve(g *goal) ([]*jsontext.Value, state) {
 	default:
 		return nil, open
 	}
+}
+
+// isOpen tells whether a value fits a node only as long as formats are not
+// asserted.
+func (s *solver) isOpen(n *jsonschema.Node, text string) bool {
+	if !s.formats {
+		return false
+	}
+	s.meter.Spend(costOfJudgment + len(text)/8)
+	ok, sure := n.HoldsAsserting(text, 200_000)
+	return !ok || !sure
 }
 
 // meets judges a value by the validator. sure is false when that means nothing:

@@ -71,6 +71,10 @@ func TestTruth(t *testing.T) {
 		{"a format that readers may assert", `{"type":"string"}`, `{"type":"string","format":"email"}`, open, yes},
 		{"a format that nobody knows", `{"type":"string"}`, `{"type":"string","format":"x-iban"}`, yes, yes},
 		{"a format in a draft where it is a remark", `{` + d2020 + `"type":"string"}`, `{` + d2020 + `"type":"string","format":"email"}`, yes, yes},
+		{"a value that is no string of a new format", `{"enum":["a",1]}`, `{"enum":["a",1],"format":"ipv4"}`, open, yes},
+		{"a value that is a string of a new format", `{"enum":["1.2.3.4",1]}`, `{"enum":["1.2.3.4",1],"format":"ipv4"}`, yes, yes},
+		{"a member that is no string of a new format", `{"const":{"a":["x"]}}`, `{"const":{"a":["x"]},"properties":{"a":{"items":{"format":"ipv4"}}}}`, open, yes},
+		{"a value of the same format", `{"enum":["a","1.2.3.4"],"format":"ipv4"}`, `{"type":"string","format":"ipv4"}`, yes, no},
 		{"anything under nothing", `false`, `{"type":"string"}`, yes, no},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,6 +1,8 @@
 package jsonschema
 
 import (
+	"slices"
+
 	"github.com/cartorio-registry/cartorio/schemas"
 )
 
@@ -9,8 +11,18 @@ import (
 // ran out. Dynamic references are followed from n as if it were the outermost
 // schema: see [Schema.IsDynamic].
 func (n *Node) Holds(text string, steps int) (ok, decided bool) {
+	return n.holds(text, steps, false)
+}
+
+// HoldsAsserting is Holds where formats are asserted.
+func (n *Node) HoldsAsserting(text string, steps int) (ok, decided bool) {
+	return n.holds(text, steps, true)
+}
+
+func (n *Node) holds(text string, steps int, formats bool) (ok, decided bool) {
 	e := readers.Get().(*evaluation)
 	defer e.release()
+	e.formats = formats
 	if err := e.scan(text, schemas.ReadOptions{}.OrDefault().Depth, schemas.DefaultLimits()); err != nil {
 		return false, false
 	}
@@ -51,15 +63,20 @@ func (s *Schema) Refusals(text string, steps int) []schemas.Violation {
 // name, it never does.
 func (s *Schema) IsDynamic() bool { return s.dynamic }
 
+// AssertsFormats tells whether any part of the schema asserts a format, where
+// its reader chooses so.
+func (s *Schema) AssertsFormats() bool { return s.formats }
+
 // AssertsFormat tells whether format is a keyword that a reader may assert here:
 // drafts 4 to 7, and a format that is known.
 func (n *Node) AssertsFormat() bool {
 	return n.Format != "" && !n.Dialect.IsModern() && knowsFormat(n.Format)
 }
 
-// settle fixes the dynamic references whose name one resource alone declares:
+// settle looks at all nodes for formats, and fixes the dynamic references whose name one resource alone declares:
 // on every way through the schema they mean the same.
 func (l *loader) settle() {
+	l.formats = slices.ContainsFunc(l.queue, (*Node).AssertsFormat)
 	if !l.dynamic {
 		return
 	}

@@ -80,6 +80,7 @@ type loader struct {
 	refused   bool                                           // the meta-schema refused something
 	bundled   bool                                           // this is the loader of the meta-schemas themselves
 	dynamic   bool                                           // some node has a dynamic reference
+	formats   bool                                           // some node asserts a format
 }
 
 // problem is something wrong at a place of a document.

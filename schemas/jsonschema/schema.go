@@ -21,6 +21,7 @@ type Schema struct {
 	canonical   string
 	fingerprint schemas.Fingerprint
 	dynamic     bool
+	formats     bool
 	err         error // of a Stored schema: a new one has none
 	nodes       int
 	bytes       int
@@ -152,7 +153,7 @@ func parse(ctx context.Context, source schemas.Source, resolver schemas.Resolver
 	}
 	l.loops()
 	l.settle()
-	s.nodes, s.dynamic = len(l.queue), l.dynamic
+	s.nodes, s.dynamic, s.formats = len(l.queue), l.dynamic, l.formats
 	problems := l.problems
 	if l.refused {
 		// Said better, and of unused parts too, by the meta-schema.

@@ -59,7 +59,7 @@ func makePlan(from, there Gathered, renumber bool) *plan {
 			case old == nil:
 				imports = append(imports, v)
 			case !sameSchema(v, old, renumber):
-				p.losses = append(p.losses, lost(v, "the target has another schema there: id %d, %s", old.ID.Number, excerpt(old.Source.Text, v.Source.Text)))
+				p.losses = append(p.losses, lost(v, "the target has another schema there (id %d): its %s is another", old.ID.Number, otherIn(v, old)))
 				continue
 			case !gone && old.Deleted:
 				imports = append(imports, v) // which brings it back
@@ -88,8 +88,25 @@ func makePlan(from, there Gathered, renumber bool) *plan {
 // sameSchema tells whether what stands at a number is the same schema with the
 // same id.
 func sameSchema(a, b *registry.Held, renumber bool) bool {
-	return (renumber || a.ID.Number == b.ID.Number) && a.Source.Type == b.Source.Type && a.Source.Text == b.Source.Text && references(a) == references(b) &&
-		textOf(metadataFile(a.Metadata)) == textOf(metadataFile(b.Metadata)) && textOf(ruleSetFile(a.RuleSet)) == textOf(ruleSetFile(b.RuleSet))
+	other := otherIn(a, b)
+	return other == "id" && (renumber || a.ID.Number == b.ID.Number)
+}
+
+// otherIn names the first part in which two schemas differ.
+func otherIn(a, b *registry.Held) string {
+	switch {
+	case a.Source.Type != b.Source.Type:
+		return "type"
+	case a.Source.Text != b.Source.Text:
+		return "text"
+	case references(a) != references(b):
+		return "list of references"
+	case textOf(metadataFile(a.Metadata)) != textOf(metadataFile(b.Metadata)):
+		return "metadata"
+	case textOf(ruleSetFile(a.RuleSet)) != textOf(ruleSetFile(b.RuleSet)):
+		return "rule set"
+	}
+	return "id"
 }
 
 // settings finds the configs and modes that are not there yet.

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	jsoncompat "github.com/cartorio-registry/cartorio/compat/jsonschema"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -226,7 +225,7 @@ func TestRealHunt(t *testing.T) {
 	texts := realTexts(t)
 	h := &hunt{T: t, ledger: readLedger(t)}
 	fitting := 0
-	for i := uint64(0); time.Now().Before(end) && !t.Failed(); i++ {
+	for i := uint64(0); h.goesOn(end); i++ {
 		g := grower{Rand: rand.New(rand.NewPCG(seed, i))}
 		text := texts[i%uint64(len(texts))]
 		root, err := jsontext.Parse(text, jsontext.Options{})

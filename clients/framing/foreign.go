@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -23,8 +24,8 @@ const (
 // and names it; only a look-up that says it knows the vendor resolves it.
 type Foreign struct {
 	Vendor Vendor
-	Form   string // "globalId", "contentId", "contentHash", "schemaId", "schemaVersionId"
-	ID     string // decimal, hex or UUID text
+	Form   string // "globalId", "contentId", "contentHash", "artifact", "schemaId", "schemaVersionId"
+	ID     string // decimal, hex or UUID text; of an artifact GROUP/ARTIFACT@VERSION, each escaped as in a URL
 	// Compression is Glue's second byte: 0 none, 5 zlib.
 	Compression byte
 	// Size is how many bytes of the payload belong to the framing; 0 for
@@ -45,6 +46,13 @@ func IsAzureID(text string) bool {
 	return err == nil
 }
 
+// IsAzure tells whether a payload begins with Azure's old form: 4 zero bytes and
+// 32 hex digits. [Split] takes it for an id from 48 to 102, whose data would
+// begin with 31 hex digits; no format's data does but a JSON number as long.
+func IsAzure(value []byte) bool {
+	return len(value) >= 36 && binary.BigEndian.Uint32(value) == 0 && IsAzureID(string(value[4:36]))
+}
+
 // Recognize names the foreign framing that a payload begins with, where one
 // can be told from its bytes alone.
 //
@@ -54,7 +62,7 @@ func IsAzureID(text string) bool {
 //
 // Source: client specification 1.5 to 1.7.
 func Recognize(value []byte) (Foreign, bool) {
-	if len(value) >= 36 && binary.BigEndian.Uint32(value) == 0 && IsAzureID(string(value[4:36])) {
+	if IsAzure(value) {
 		return Foreign{Vendor: Azure, Form: "schemaId", ID: string(value[4:36]), Size: 36}, true
 	}
 	if len(value) >= 9 && value[0] == magicID && binary.BigEndian.Uint32(value[1:]) == 0 {
@@ -94,6 +102,41 @@ func RecognizeHeader(h Header, key bool) (Foreign, bool) {
 		}
 	}
 	return Foreign{}, false
+}
+
+// The headers by which Apicurio's serializers name a Protobuf message.
+const (
+	ApicurioMessage    = "apicurio.protobuf.type"
+	ApicurioKeyMessage = "apicurio.protobuf.type.key"
+)
+
+// RecognizeHeaders names the foreign identity that a message's headers carry:
+// the first that stands in one header, else Apicurio's group, artifact and
+// version, which stand in three. A missing group is "default"; without a version
+// an artifact names no schema.
+func RecognizeHeaders(headers []Header, key bool) (Foreign, bool) {
+	side := "apicurio.value."
+	if key {
+		side = "apicurio.key."
+	}
+	group, artifact, version := "default", "", ""
+	for _, h := range headers {
+		if f, ok := RecognizeHeader(h, key); ok {
+			return f, true
+		}
+		for name, to := range map[string]*string{"groupId": &group, "artifactId": &artifact, "version": &version} {
+			if h.Name != side+name {
+				continue
+			}
+			if text, ok, err := h.Text(); ok && err == nil && len(text) <= LongestText {
+				*to = text
+			}
+		}
+	}
+	if artifact == "" || version == "" {
+		return Foreign{}, false
+	}
+	return Foreign{Vendor: Apicurio, Form: "artifact", ID: url.PathEscape(group) + "/" + url.PathEscape(artifact) + "@" + url.PathEscape(version)}, true
 }
 
 // RecognizeContentType names the identity in a content type of the form

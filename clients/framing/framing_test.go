@@ -271,6 +271,26 @@ func TestForeignHeaders(t *testing.T) {
 			}
 		})
 	}
+	list := func(names ...string) (out []framing.Header) {
+		for i := 0; i < len(names); i += 2 {
+			out = append(out, framing.Header{Name: "apicurio." + names[i], Value: names[i+1]})
+		}
+		return out
+	}
+	for want, headers := range map[string][]framing.Header{
+		"apicurio artifact shop/or%2Fders@3":  list("value.version", "3", "value.groupId", "shop", "value.artifactId", "or/ders"),
+		"apicurio artifact default/orders@v1": list("value.artifactId", "orders", "value.version", "v1"),
+		"apicurio contentHash abc":            list("value.artifactId", "orders", "value.version", "v1", "value.contentHash", "abc"),
+	} {
+		if f, ok := framing.RecognizeHeaders(headers, false); !ok || f.String() != want {
+			t.Errorf("%v, %v, want %s", f, ok, want)
+		}
+	}
+	for _, headers := range [][]framing.Header{nil, list("value.artifactId", "orders"), list("value.version", "1"), list("key.artifactId", "orders", "key.version", "1"), {{Name: "apicurio.value.artifactId", Value: 1.5}, {Name: "apicurio.value.version", Value: "1"}}} {
+		if f, ok := framing.RecognizeHeaders(headers, false); ok {
+			t.Errorf("%v is %v", headers, f)
+		}
+	}
 	if f, ok := framing.RecognizeContentType("avro/binary+" + hex32); !ok || f.ID != hex32 {
 		t.Errorf("content type: %v, %v", f, ok)
 	}

@@ -28,6 +28,7 @@ type binding struct {
 	unknownVersion bool
 	unverified     bool
 	assumed        bool
+	foreign        bool // another product's identity is among those that agree
 	until          time.Time
 	over           *atomic.Bool // until has come; nil: ask the clock
 	failure        *failure
@@ -349,6 +350,10 @@ func (d *binder) agree(ctx context.Context, force bool) (*binding, *failure) {
 				break
 			}
 		}
+	}
+	for i := range d.claims {
+		c := &d.claims[i]
+		b.foreign = b.foreign || c.err == nil && c.name.kind == byForeign
 	}
 	d.describe(b, best)
 	return b, nil

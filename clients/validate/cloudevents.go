@@ -103,6 +103,7 @@ func unwrap(contentType string, id *identity, x *extra) *failure {
 	if len(x.payload) > mostPayload {
 		return fail(PayloadTooLarge, "the event has %d bytes, and %d are allowed", len(x.payload), mostPayload)
 	}
+	x.isEvent = true
 	event, err := members(x.payload)
 	if err != nil {
 		return &failure{reason: PayloadUnreadable, err: fmt.Errorf("read a structured CloudEvent: %w", err)}

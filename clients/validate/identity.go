@@ -71,6 +71,8 @@ type extra struct {
 	behind    []byte
 	foreign   framing.Foreign
 	original  string // dlqOriginalDestination
+	apicurio  string // the message's name of Apicurio's serializers
+	isEvent   bool   // the payload was taken out of a structured CloudEvent
 }
 
 type slot uint8
@@ -160,15 +162,24 @@ const longestDataschema = 2 << 10
 func collect(m *Message, e *Expect, id *identity, x *extra) *failure {
 	id.expect, id.isKey = e, m.IsKey
 	x.payload = m.Payload
+	isForeign := false
 	for i := range m.Headers {
 		h := &m.Headers[i]
 		s := slotOf(h.Name, m.IsKey)
-		if s == noSlot {
+		switch s {
+		case noSlot:
 			continue
+		case slotForeign:
+			isForeign = true
+			continue
+		default:
 		}
-		if f := id.take(s, h, x, m.IsKey); f != nil {
+		if f := id.take(s, h, x); f != nil {
 			return f
 		}
+	}
+	if isForeign {
+		x.takeForeign(m)
 	}
 	if e.Subject.needsDestination() {
 		id.destination = m.Destination
@@ -180,7 +191,7 @@ func collect(m *Message, e *Expect, id *identity, x *extra) *failure {
 		id.routing = m.RoutingKey
 	}
 	if m.ContentType != "" {
-		if f, ok := framing.RecognizeContentType(m.ContentType); ok {
+		if f, ok := framing.RecognizeContentType(m.ContentType); ok && x.foreign.Vendor == "" {
 			x.foreign = f
 		}
 		if isStructured(m.ContentType) {
@@ -193,15 +204,10 @@ func collect(m *Message, e *Expect, id *identity, x *extra) *failure {
 }
 
 // take puts one header into the identity.
-func (id *identity) take(s slot, h *Header, x *extra, key bool) *failure {
+func (id *identity) take(s slot, h *Header, x *extra) *failure {
 	switch s {
 	case slotBinary:
 		return id.takeBinary(h, x)
-	case slotForeign:
-		if f, ok := framing.RecognizeHeader(*h, key); ok && x.foreign.Vendor == "" {
-			x.foreign = f
-		}
-		return nil
 	default:
 	}
 	text, ok := plainText(h.Value)
@@ -330,6 +336,10 @@ func unframe(e *Expect, id *identity, x *extra) *failure {
 		return nil
 	}
 	p, data, err := framing.Split(x.payload)
+	if err == nil && p.ID >= '0' && p.ID <= 'f' && framing.IsAzure(x.payload) {
+		// An old form of Azure's reads as a prefix whose id is its first digit.
+		err = fmt.Errorf("split a value: %w: it looks like an identity of Azure's", framing.ErrUnframed)
+	}
 	if e.Framing == Confluent {
 		if err == nil {
 			id.prefix, x.payload, x.isSplit = p, data, true
@@ -389,6 +399,9 @@ var firstMessage = framing.Indexes{0}
 // messageOf gives the Protobuf message of a payload: by the indexes, else by the
 // header schemaMessage, else none (the file's first).
 func (x *extra) messageOf(id *identity, b *binding) (string, *failure) {
+	if b.foreign {
+		return x.unwrapForeign(b)
+	}
 	if b.typ != schemas.Protobuf {
 		return "", nil
 	}

@@ -352,6 +352,9 @@ func (s *stamper) payload(id *identity, x *extra) (data, publish []byte, f *Erro
 	if !s.p.prefix || data == nil {
 		return data, s.m.Payload, nil
 	}
+	if x.isEvent {
+		return nil, nil, s.fail(PayloadInvalid, errors.New("put the prefix before the payload: it is a structured CloudEvent, whose data stands inside: pin without WithPrefix, or send the event in binary mode"))
+	}
 	want := framing.Prefix{Form: framing.ByID, ID: s.record.found.ID.Number}
 	path, f := s.indexes()
 	if f != nil {

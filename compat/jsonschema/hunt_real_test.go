@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	jsoncompat "github.com/cartorio-registry/cartorio/compat/jsonschema"
 	"github.com/cartorio-registry/cartorio/schemas"

@@ -23,6 +23,7 @@ type hunt struct {
 	name   string // of the pair at hand
 
 	pairs, safe, breaks, open, payloads, refereed, witnesses int
+	misses                                                   int
 	formats                                                  int // judgments that differ since the referees assert formats
 }
 

@@ -67,6 +67,9 @@ var (
 		{"witness", witnessShape, true, ""},
 		{"fingerprint", stringShape, true, ""},
 		{"accepted", acceptedShape, true, ""},
+		{"override", &Shape{Type: "object", Doc: "a gate's configuration shows it as more or less than it is; never in this answer", Members: []Member{
+			{"from", stringShape, true, ""}, {"off", booleanShape, false, ""}, {"source", stringShape, true, ""},
+		}}, false, ""},
 		{"repairs", &Shape{Type: "array", Items: repairShape}, false, "with advise=true"},
 	}}
 	comparedShape = &Shape{Name: "Compared", Type: "object", Members: []Member{
@@ -81,6 +84,9 @@ var (
 		{"direction", directionShape, true, ""},
 		{"verdict", findingVerdictShape, true, ""},
 		{"reason", stringShape, false, "why it was not checked"},
+		{"faults", &Shape{Type: "array", Items: &Shape{Type: "object", Members: []Member{
+			{"file", stringShape, true, ""}, {"line", integerShape, true, ""}, {"column", integerShape, true, ""}, {"message", stringShape, true, ""},
+		}}}, false, "of files; never in this answer"},
 	}}
 	summaryShape = &Shape{Type: "object", Members: []Member{
 		{"compared", integerShape, true, ""},
@@ -91,6 +97,18 @@ var (
 		{"risks", integerShape, true, ""},
 		{"notes", integerShape, true, ""},
 		{"accepted", integerShape, true, ""},
+		{"lowered", integerShape, false, "by a gate's configuration"},
+		{"off", integerShape, false, "by a gate's configuration"},
+		{"hidden", integerShape, false, "findings that were cut"},
+	}}
+	replayShape = &Shape{Type: "object", Doc: "what a schema makes of recorded messages; never in this answer", Members: []Member{
+		{"subject", stringShape, true, ""}, {"schema", stringShape, true, ""},
+		{"messages", integerShape, true, ""}, {"accepted", integerShape, true, ""}, {"refused", integerShape, true, ""},
+		{"changed", integerShape, true, ""}, {"already", integerShape, true, ""}, {"unread", integerShape, true, ""},
+		{"reasons", &Shape{Type: "array", Items: &Shape{Type: "object", Members: []Member{
+			{"outcome", stringShape, true, ""}, {"rule", stringShape, true, ""}, {"schema", stringShape, true, ""}, {"messages", integerShape, true, ""},
+			{"text", stringShape, true, ""}, {"first", stringShape, true, ""}, {"payload", stringShape, true, ""},
+		}}}, true, ""},
 	}}
 	adviceShape = &Shape{Name: "Advice", Type: "object", Members: []Member{
 		{"subject", stringShape, true, ""},
@@ -112,5 +130,7 @@ var (
 		{"findings", &Shape{Type: "array", Items: findingShape}, true, ""},
 		{"summary", summaryShape, true, ""},
 		{"advice", &Shape{Type: "array", Items: adviceShape}, false, "with advise=true"},
+		{"remarks", textsShape, false, "what to know beside the findings"},
+		{"replays", &Shape{Type: "array", Items: replayShape}, false, ""},
 	}}
 )

@@ -63,6 +63,25 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
+// verb says what a reader does to the payload.
+func (k Kind) verb() string {
+	switch k {
+	case Unhurt:
+		return "reads"
+	case Refused:
+		return "refuses"
+	case Lost:
+		return "reads without a value that was written"
+	case Altered:
+		return "reads as another value"
+	case AlteredOutOfRange:
+		return "reads as another value where it is out of range"
+	case MeaningOnly:
+		return "takes for something else"
+	}
+	return "does not read"
+}
+
 // IsHard tells whether a break of this kind counts in the answer for a whole
 // pair. The soft kinds are shown as risks.
 func (k Kind) IsHard() bool { return k == Refused || k == Lost || k == Altered }

@@ -152,7 +152,7 @@ func (j *judge) findings() {
 		if whole := j.whole(d); d.asked(j.q.Level) && whole.IsHard() && !blamed[d] {
 			f := j.finding(&dataBreaks, "", schemas.Place{}, schemas.Place{}, "", "")
 			f.Direction, f.Severity = d.String(), Risk
-			f.Message = fmt.Sprintf("%s: %s", dataBreaks.Title, whole.Kind)
+			f.Message = "payloads exist that the other side " + whole.Kind.verb()
 			if j.q.VerdictPolicy.countsTruth() {
 				f.Severity = SeverityBreaking
 			}
@@ -319,9 +319,16 @@ func (j *judge) loose(d Difference, dir direction) Finding {
 	}
 	f := j.finding(&Rule{ID: id}, d.Path, old, next, "", "")
 	f.Aliases, f.Direction, f.Severity = []string{d.Type}, dir.String(), Risk
-	f.Message = fmt.Sprintf("the %s schema cannot read what the %s one writes at %s: %s", reader, writer, d.Path, d.Type)
+	f.Message = fmt.Sprintf("the reference registry says that the %s schema does not read what the %s one writes at %s: %s", reader, writer, d.Path, d.Type)
 	if d.Info != "" {
 		f.Message += " (" + d.Info + ")"
+	}
+	switch j.whole(dir).Answer {
+	case Safe:
+		f.Message += "; it reads every payload all the same"
+	case Unchecked:
+		f.Message += "; whether a payload exists that it does not read is open"
+	case Breaks:
 	}
 	f.Fingerprint = fingerprintOf(j.checker.Format, j.q.Subject, id, d.Path, dir.String(), d.Info)
 	if j.q.VerdictPolicy.countsReference() {

@@ -1,6 +1,7 @@
 package compat_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/cartorio-registry/cartorio/compat"
@@ -79,6 +80,41 @@ func TestDifferencesFindTheirChange(t *testing.T) {
 			}
 			if len(got) != len(c.want) {
 				t.Errorf("want %v, got %v", c.want, got)
+			}
+		})
+	}
+}
+
+// TestWordsOfDoubt: what the reference registry says of a pair is told as its
+// word, with what is known of data beside it; and a whole break by what the
+// reader does.
+func TestWordsOfDoubt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		outcome compat.Outcome
+		list    []compat.Difference
+		want    string
+	}{
+		{"the peer alone", compat.Reads, []compat.Difference{{Type: "UNION", Path: "/0"}}, "the reference registry says that the new schema does not read what the old one writes at /0: UNION; it reads every payload all the same"},
+		{"open", compat.Undecided, []compat.Difference{{Type: "UNION", Path: "/0"}}, "the reference registry says that the new schema does not read what the old one writes at /0: UNION; whether a payload exists that it does not read is open"},
+		{"both", compat.Refuses, []compat.Difference{{Type: "UNION", Path: "/0"}}, "the reference registry says that the new schema does not read what the old one writes at /0: UNION"},
+		{"refused", compat.Refuses, nil, "payloads exist that the other side refuses"},
+		{"lost", compat.Loses, nil, "payloads exist that the other side reads without a value that was written"},
+		{"altered", compat.Alters, nil, "payloads exist that the other side reads as another value"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := &script{
+				reference: map[string][]compat.Difference{"n<o": c.list},
+				effects:   map[string]compat.Effect{"o>n": {NewReadsOld: c.outcome, OldReadsNew: compat.Reads}},
+			}
+			var got []string
+			for _, f := range compat.Check(s.ask(compat.Backward, "n", "o")).Compared[0].Findings {
+				got = append(got, f.Message)
+			}
+			if !slices.Contains(got, c.want) {
+				t.Errorf("want %q among %q", c.want, got)
 			}
 		})
 	}

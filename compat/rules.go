@@ -139,7 +139,7 @@ var (
 		Fix:   "register the schema under a new subject, and move producers and consumers there.",
 	}}
 	dataBreaks = Rule{ID: "schema.data-breaks", Mirror: "schema.data-breaks", May: []Effect{{Refuses, Refuses}, {Loses, Loses}, {Alters, Alters}}, Example: Example{
-		Title: "payloads exist that the other side cannot read",
+		Title: "payloads exist that the other side refuses or reads as another value",
 		Why:   "a payload was found that the other side refuses or reads as another value, and the changes that are told do not account for it in this direction.",
 		Fix:   "compare the two schemas side by side, or keep the old shape beside the new one.",
 	}}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"regexp"
+	"slices"
 	"time"
 
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -11,7 +13,8 @@ import (
 
 // Audited is an event of the journal as people and programs are told of it: who
 // did what, and what it was before and after. Values of metadata that are
-// declared sensitive are not in it, and no texts.
+// declared sensitive are not in it, nor those of rule parameters that are called
+// like secrets, and no texts.
 type Audited struct {
 	Revision Revision
 	Time     time.Time // milliseconds, UTC
@@ -106,7 +109,7 @@ func audited(r Record) (Audited, error) {
 		a.Registered = &schemas.Found{
 			Subject: a.Scope, Version: b.Version, ID: schemas.ID{Context: b.Context, Number: b.ID}, GUID: guid,
 			Source:   schemas.Source{Type: b.Type, References: referencesFromBody(b.References)},
-			Metadata: discreet(metadataFromBody(b.Metadata)), RuleSet: ruleSetFromBody(b.RuleSet), Time: time.UnixMilli(b.time(r)).UTC(),
+			Metadata: discreet(metadataFromBody(b.Metadata)), RuleSet: discreetRules(ruleSetFromBody(b.RuleSet)), Time: time.UnixMilli(b.time(r)).UTC(),
 		}
 	case KindVersionDeleted, KindSubjectDeleted:
 		var b deletedBody
@@ -133,6 +136,7 @@ func audited(r Record) (Audited, error) {
 				return a, err
 			}
 			c.DefaultMetadata, c.OverrideMetadata = discreet(c.DefaultMetadata), discreet(c.OverrideMetadata)
+			c.DefaultRuleSet, c.OverrideRuleSet = discreetRules(c.DefaultRuleSet), discreetRules(c.OverrideRuleSet)
 			*side.to = &c
 		}
 	case KindModeSet, KindModeCleared:
@@ -172,6 +176,30 @@ func discreet(m *schemas.Metadata) *schemas.Metadata {
 		}
 	}
 	return &out
+}
+
+// secretive is what parameters of rules that hold secrets are called.
+var secretive = regexp.MustCompile(`(?i)secret|password|passwd|token|credential|private.?key|access.?key`)
+
+// discreetRules is s without the values of parameters that are called like
+// secrets.
+func discreetRules(s *schemas.RuleSet) *schemas.RuleSet {
+	if s == nil {
+		return nil
+	}
+	list := func(rules []schemas.ContractRule) []schemas.ContractRule {
+		rules = slices.Clone(rules)
+		for i := range rules {
+			rules[i].Params = maps.Clone(rules[i].Params)
+			for name := range rules[i].Params {
+				if secretive.MatchString(name) {
+					rules[i].Params[name] = hidden
+				}
+			}
+		}
+		return rules
+	}
+	return &schemas.RuleSet{Migration: list(s.Migration), Domain: list(s.Domain), Encoding: list(s.Encoding), EnableAt: s.EnableAt}
 }
 
 // hidden stands for a sensitive value.

@@ -168,6 +168,54 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
+// BenchmarkAsOf looks at the past of 100,000 versions: for the first time, and at
+// other moments then.
+func BenchmarkAsOf(b *testing.B) {
+	const versions = 100_000
+	path := filepath.Join(b.TempDir(), "c.db")
+	fill(b, path, versions, 8_000, 0)
+	for _, first := range []bool{true, false} {
+		b.Run(fmt.Sprint("first=", first), func(b *testing.B) {
+			var r *registry.Registry
+			open := func() {
+				b.StopTimer()
+				if r != nil {
+					if err := r.Close(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				j, err := sqlite.Open(path)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if r, err = registry.Open(b.Context(), j, registry.Options{Formats: fakeFormats}); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+			look := func(at registry.Revision) {
+				if _, err := r.AsOf(b.Context(), registry.Moment{Revision: at}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			open()
+			look(versions)
+			n := registry.Revision(0)
+			for b.Loop() {
+				if first {
+					open()
+				}
+				n++
+				look(versions - 1000*n%versions)
+			}
+			b.StopTimer()
+			if err := r.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
 func fill(b *testing.B, path string, versions, subjects, every int) (bytesOfText int64) {
 	b.Helper()
 	j, err := sqlite.Open(path)

@@ -129,7 +129,8 @@ func (p *pasts) add(one *Past) {
 // AsOf answers the registry as it stood at a moment. The journal is folded from
 // the nearest kept state on, one fold at a time: at most 10,000 events once that
 // part of the past was visited, the whole journal for the first visit. At most
-// two states are kept whole and 32 MiB of encoded ones.
+// two states are kept whole and 32 MiB of encoded ones, and nothing before anybody
+// has asked.
 //
 // Errors: CodeRevisionUnknown for what is not there yet; CodeStore; that of ctx.
 func (r *Registry) AsOf(ctx context.Context, m Moment) (*Past, error) {
@@ -216,7 +217,7 @@ func (r *Registry) foldTo(ctx context.Context, at Revision) (*State, error) {
 		if err := state.Apply(record); err != nil {
 			return err
 		}
-		if int(state.revision-from) >= max(r.pasts.every, state.versions/2) {
+		if int(state.revision-from) >= r.pasts.every {
 			from = state.revision
 			r.pasts.keep(Snapshot{Revision: from, State: state.Encode()})
 		}

@@ -154,6 +154,10 @@ func TestAudit(t *testing.T) {
 	if _, err := r.Register(ana, q); err != nil {
 		t.Fatal(err)
 	}
+	rules := &schemas.RuleSet{Encoding: []schemas.ContractRule{{Name: "e", Type: "ENCRYPT", Params: map[string]string{"encrypt.kms.type": "aws-kms", "secret.access.key": "hunter2"}}}}
+	if _, err := r.SetConfig(ana, q.Subject, registry.ConfigChange{Set: registry.Config{DefaultRuleSet: rules}}); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := r.SetConfig(ana, q.Subject, registry.ConfigChange{Set: registry.Config{OverrideMetadata: q.Metadata}}); err != nil {
 		t.Fatal(err)
 	}
@@ -178,6 +182,11 @@ func TestAudit(t *testing.T) {
 	for i, e := range all {
 		if e.Revision != registry.Revision(i+1) || e.Time.IsZero() || i > 0 && (e.Actor != "ana" || e.Request != "r-1") {
 			t.Errorf("event %d: %+v", i+1, e)
+		}
+		if e.ConfigAfter != nil && e.ConfigAfter.DefaultRuleSet != nil {
+			if p := e.ConfigAfter.DefaultRuleSet.Encoding[0].Params; p["secret.access.key"] == "hunter2" || p["encrypt.kms.type"] != "aws-kms" {
+				t.Errorf("event %d tells a secret, or hides what is none: %v", i+1, p)
+			}
 		}
 		for _, m := range []*schemas.Metadata{metadataOf(e.Registered), overrideOf(e.ConfigAfter)} {
 			if m != nil && (m.Properties["password"] == "hunter2" || m.Properties["owner"] != "me") {

@@ -172,9 +172,6 @@ func (r *Registry) load(ctx context.Context) error {
 		return nil
 	}
 	r.state, err = DecodeState(snapshot.State, func(h Hash) (string, bool) { t, ok := texts[h]; return t, ok })
-	if err == nil {
-		r.pasts.keep(snapshot)
-	}
 	if errors.Is(err, errSnapshot) {
 		r.log.Warn("the snapshot is not used: the journal is folded from its start", "error", err)
 		r.state, err = NewState(), nil
@@ -227,7 +224,6 @@ func (r *Registry) snapshotIfDue() {
 func (r *Registry) snapshot() {
 	s := Snapshot{Revision: r.state.revision, State: r.state.Encode()}
 	r.taken = s.Revision
-	r.pasts.keep(s)
 	r.saved.Go(func() {
 		r.saving.Lock()
 		defer r.saving.Unlock()

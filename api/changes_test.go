@@ -244,7 +244,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
 	address, _ := c.serve()
-	defer c.server.Shutdown(context.Background()) //nolint:errcheck // the test is over
+	defer c.server.Shutdown(context.Background())
 	for query, want := range map[string]int{"?after=x": 404, "?after=99": 400} {
 		e, err := c.stream(t.Context(), address, query, nil)
 		if err != nil {
@@ -281,7 +281,7 @@ func TestSlowReadersAreDropped(t *testing.T) {
 	c := newClient(t, api.Options{})
 	open := c.server.Streams(time.Millisecond, 20*time.Millisecond)
 	address, _ := c.serve()
-	defer c.server.Shutdown(context.Background()) //nolint:errcheck // the test is over
+	defer c.server.Shutdown(context.Background())
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)

@@ -64,7 +64,7 @@ func (c *crowd) ask(method, path string, body any) (int, map[string]any, string)
 		c.t.Error(err)
 		return 0, nil, ""
 	}
-	defer r.Body.Close() //nolint:errcheck // it was read
+	defer r.Body.Close()
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
 		c.t.Error(err)

@@ -102,12 +102,22 @@ var (
 		{"hidden", integerShape, false, "findings that were cut"},
 	}}
 	replayShape = &Shape{Type: "object", Doc: "what a schema makes of recorded messages; never in this answer", Members: []Member{
-		{"subject", stringShape, true, ""}, {"schema", stringShape, true, ""},
-		{"messages", integerShape, true, ""}, {"accepted", integerShape, true, ""}, {"refused", integerShape, true, ""},
-		{"changed", integerShape, true, ""}, {"already", integerShape, true, ""}, {"unread", integerShape, true, ""},
+		{"subject", stringShape, true, ""},
+		{"schema", stringShape, true, ""},
+		{"messages", integerShape, true, ""},
+		{"accepted", integerShape, true, ""},
+		{"refused", integerShape, true, ""},
+		{"changed", integerShape, true, ""},
+		{"already", integerShape, true, ""},
+		{"unread", integerShape, true, ""},
 		{"reasons", &Shape{Type: "array", Items: &Shape{Type: "object", Members: []Member{
-			{"outcome", stringShape, true, ""}, {"rule", stringShape, true, ""}, {"schema", stringShape, true, ""}, {"messages", integerShape, true, ""},
-			{"text", stringShape, true, ""}, {"first", stringShape, true, ""}, {"payload", stringShape, true, ""},
+			{"outcome", stringShape, true, ""},
+			{"rule", stringShape, true, ""},
+			{"schema", stringShape, true, ""},
+			{"messages", integerShape, true, ""},
+			{"text", stringShape, true, ""},
+			{"first", stringShape, true, ""},
+			{"payload", stringShape, true, ""},
 		}}}, true, ""},
 	}}
 	adviceShape = &Shape{Name: "Advice", Type: "object", Members: []Member{

@@ -43,7 +43,6 @@ type replayed struct {
 type replay struct {
 	ask  replaying
 	head *side
-	by   map[*folder.Entry]*replayed
 	list []*replayed
 	only *replayed
 	// names finds a schema by subject, and by the names of what it defines.
@@ -205,11 +204,9 @@ func (r *replay) payload(writer schemas.Schema, m recorded) (schemas.Payload, []
 		return p, nil, fmt.Errorf("it is no %s: %w", encoding, err)
 	}
 	k := &known{schema: writer, label: "the schema"}
-	if r.ask.framing == "confluent" && !(encoding == "json" && format != schemas.JSON) {
-		if p, err = k.unframe(p); err != nil {
-			return p, nil, err
-		}
-		return p, nil, nil
+	if r.ask.framing == "confluent" && (encoding != "json" || format == schemas.JSON) {
+		p, err = k.unframe(p)
+		return p, nil, err
 	}
 	if encoding == "json" && format != schemas.JSON {
 		b, list, err := k.binary(p, schemas.ReadOptions{Violations: 1})

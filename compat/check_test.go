@@ -311,7 +311,7 @@ func TestFindings(t *testing.T) {
 				Subject: "orders", Path: "R.f", Message: "f is gone", Why: "because", Fix: "put it back", Fingerprint: fingerprint,
 				Base:    compat.Location{Label: "1", Line: 1, Column: 1, EndLine: 1, EndColumn: 5, Text: "int"},
 				Head:    compat.Location{Label: "new.avsc", Line: 1, Column: 31, EndLine: 1, EndColumn: 35, Pointer: "/fields/1"},
-				Witness: &compat.ShownWitness{Value: `{"a":1}`, Bytes: "Ag==", Hex: "02", Writer: "old", Reader: "new", Layer: "data", Text: "no f"},
+				Witness: &compat.ShownWitness{Value: `{"a":1}`, Bytes: "Ag==", Hex: "02", Writer: "old", Reader: "new", Layer: "data", Text: "no f", Kind: compat.Refused},
 			},
 			{
 				Rule: "avro.lost", Aliases: []string{}, Severity: compat.Note, Direction: "both", Format: schemas.Avro, Subject: "orders", Path: "R",

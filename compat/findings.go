@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"slices"
+	"strings"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -49,6 +50,29 @@ type ShownWitness struct {
 	Reader  string `json:"reader"`            // the side that fails
 	Layer   string `json:"layer"`
 	Text    string `json:"text"` // what the failing side says
+
+	// Kind is how the reader hurts the value; Unhurt where that is not known.
+	Kind Kind `json:"-"`
+}
+
+// Sentence is the witness in words: the value, and what becomes of it.
+func (w ShownWitness) Sentence() string {
+	value := w.Value
+	if value == "" {
+		value = "bytes " + w.Hex
+	}
+	text := strings.TrimSpace(w.Message + " " + value)
+	fate := "fails under the " + w.Reader + " one"
+	switch w.Kind {
+	case Lost:
+		fate = "loses a value under the " + w.Reader + " one"
+	case Altered, AlteredOutOfRange:
+		fate = "reads as another value under the " + w.Reader + " one"
+	case MeaningOnly:
+		fate = "stands for something else under the " + w.Reader + " one"
+	case Unhurt, Refused:
+	}
+	return text + ", written with the " + w.Writer + " schema, " + fate + ": " + w.Text
 }
 
 // Finding is what people see: a change, joined with the differences it
@@ -271,13 +295,13 @@ func locate(label string, p schemas.Place, text string) Location {
 	}
 }
 
-func show(w *Witness, d direction, layer Layer) *ShownWitness {
+func show(w *Witness, d direction, layer Layer, kind Kind) *ShownWitness {
 	if w == nil {
 		return nil
 	}
 	s := &ShownWitness{
 		Value: w.JSON, Bytes: base64.StdEncoding.EncodeToString(w.Bytes), Hex: hex.EncodeToString(w.Bytes),
-		Message: w.Message, Writer: "old", Reader: "new", Layer: layer.String(), Text: w.Text,
+		Message: w.Message, Writer: "old", Reader: "new", Layer: layer.String(), Text: w.Text, Kind: kind,
 	}
 	if d == oldReadsNew {
 		s.Writer, s.Reader = "new", "old"

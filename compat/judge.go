@@ -301,7 +301,7 @@ func (j *judge) changed(c Change, types []string) Finding {
 		for _, d := range directions {
 			for _, layer := range j.layers {
 				if f.Witness == nil && d.asked(j.q.Level) == asked {
-					f.Witness = show(c.Witness[layer][d], d, layer)
+					f.Witness = show(c.Witness[layer][d], d, layer, d.of(c.Effects[layer]).Kind)
 				}
 			}
 		}

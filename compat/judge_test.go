@@ -119,3 +119,24 @@ func TestWordsOfDoubt(t *testing.T) {
 		})
 	}
 }
+
+// A witness says "fails" only of a reader that refuses it.
+func TestWitnessSentence(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[compat.Kind]string{
+		compat.Unhurt:            "fails under the new one",
+		compat.Refused:           "fails under the new one",
+		compat.Lost:              "loses a value under the new one",
+		compat.Altered:           "reads as another value under the new one",
+		compat.AlteredOutOfRange: "reads as another value under the new one",
+		compat.MeaningOnly:       "stands for something else under the new one",
+	} {
+		w := compat.ShownWitness{Value: "1", Writer: "old", Reader: "new", Text: "why", Kind: kind}
+		if got := w.Sentence(); got != "1, written with the old schema, "+want+": why" {
+			t.Errorf("%s: %s", kind, got)
+		}
+	}
+	if got := (compat.ShownWitness{Hex: "00", Message: "a.B", Writer: "new", Reader: "old", Text: "why"}).Sentence(); got != "a.B bytes 00, written with the new schema, fails under the old one: why" {
+		t.Error(got)
+	}
+}

@@ -139,11 +139,7 @@ func (t *text) finding(f compat.Finding, label string) {
 	t.line("why", lowered(f.Why))
 	t.line("fix", f.Fix)
 	if w := f.Witness; w != nil {
-		text := strings.TrimSpace(w.Message + " " + w.Value)
-		if w.Value == "" {
-			text += "bytes " + w.Hex
-		}
-		t.line("witness", fmt.Sprintf("%s, written with the %s schema, fails under the %s one: %s", text, w.Writer, w.Reader, w.Text))
+		t.line("witness", w.Sentence())
 		if w.Value != "" && w.Hex != "" && f.Format != schemas.JSON {
 			t.line("bytes", w.Hex)
 		}

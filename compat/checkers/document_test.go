@@ -153,7 +153,7 @@ func TestDocumentSchemaIsComplete(t *testing.T) {
 func fieldsOf(t reflect.Type) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for i := range t.NumField() {
-			if !yield(t.Field(i).Tag.Get("json")) {
+			if tag := t.Field(i).Tag.Get("json"); tag != "-" && !yield(tag) {
 				return
 			}
 		}

@@ -45,8 +45,10 @@ var aspects = []struct {
 	{`"type":"integer"`, [][2]string{{`"not":{"minimum":10}`, `"not":{"minimum":5}`}}},
 	{``, [][2]string{{`"if":{"type":"number"},"then":{"minimum":0}`, `"if":{"type":"number"},"then":{"minimum":1}`}}},
 	{``, [][2]string{
-		{`"anyOf":[{"type":"object","properties":{"k":{"const":1},"v":{"type":"string"}},"required":["k"]},{"type":"object","properties":{"k":{"const":2},"v":{}},"required":["k"]}]`,
-			`"anyOf":[{"type":"object","properties":{"k":{"const":1},"v":{"type":"string","maxLength":2}},"required":["k"]},{"type":"object","properties":{"k":{"const":2},"v":{"type":"integer"}},"required":["k"]}]`},
+		{
+			`"anyOf":[{"type":"object","properties":{"k":{"const":1},"v":{"type":"string"}},"required":["k"]},{"type":"object","properties":{"k":{"const":2},"v":{}},"required":["k"]}]`,
+			`"anyOf":[{"type":"object","properties":{"k":{"const":1},"v":{"type":"string","maxLength":2}},"required":["k"]},{"type":"object","properties":{"k":{"const":2},"v":{"type":"integer"}},"required":["k"]}]`,
+		},
 	}},
 }
 

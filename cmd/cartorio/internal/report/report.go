@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/cartorio-registry/cartorio/compat"
 )
@@ -204,7 +203,7 @@ func (i item) describe() []string {
 	}
 	add("fix", f.Fix)
 	if w := f.Witness; w != nil {
-		add("witness", strings.TrimSpace(w.Message+" "+orElse(w.Value, "bytes "+w.Hex))+", written with the "+w.Writer+" schema, fails under the "+w.Reader+" one: "+w.Text)
+		add("witness", w.Sentence())
 	}
 	if f.Base.File != "" {
 		add("base", place(f.Base.File, f.Base.Line, f.Base.Column))

@@ -61,6 +61,9 @@ func (a *app) environment(name string) (string, error) {
 	var names []string
 	for _, e := range a.config.Environments {
 		if e.Name == name {
+			if e.Context != "" {
+				a.config.Context = e.Context
+			}
 			return e.URL, nil
 		}
 		names = append(names, e.Name)

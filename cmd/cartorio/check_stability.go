@@ -26,7 +26,7 @@ var unstable = regexp.MustCompile(`\.v[0-9]+((alpha|beta)[0-9]*|p[0-9]+(alpha|be
 // settled is how settled a configuration calls a file's subject, and the line
 // that says so; "" when none does.
 func (g *gate) settled(cfg config.File, e *folder.Entry) (level string, line int) {
-	own := declarations{filepath.Dir(g.app.config.Name), cfg.Subjects}.of(g.pathOf(e), e.Subject.String())
+	own := declarations{filepath.Dir(g.app.config.Name), cfg.Subjects, ""}.of(g.pathOf(e), e.Subject.String())
 	if own.Stability != "" {
 		return own.Stability, own.Line
 	}

@@ -5,18 +5,20 @@ import (
 	"path/filepath"
 
 	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/config"
+	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/folder"
 )
 
 // declarations are the subjects of the configuration, whose paths are seen from
 // its folder.
 type declarations struct {
-	dir  string
-	list []config.Subject
+	dir     string
+	list    []config.Subject
+	context schemas.Context // of the subjects that name none; empty is the default one
 }
 
 func (a *app) declared() declarations {
-	return declarations{filepath.Dir(a.config.Name), a.config.Subjects}
+	return declarations{filepath.Dir(a.config.Name), a.config.Subjects, schemas.Context(a.config.Context)}
 }
 
 // from is the way from the configuration's folder to root; "" when there is none.

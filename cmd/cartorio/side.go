@@ -269,7 +269,7 @@ func (s *side) empty(ctx context.Context) (*side, error) {
 // it may be anything, and matters only when the file refers to something.
 func (s *side) read(ctx context.Context, fsys fs.FS, r reading, declared map[string]folder.Declaration, families []folder.Family) error {
 	o := folder.Options{
-		Formats: formats.All, Naming: r.naming, Include: r.include, Exclude: r.exclude, Declared: declared, Families: families,
+		Formats: formats.All, Naming: r.naming, Include: r.include, Exclude: r.exclude, Declared: declared, Families: families, Context: r.declared.context,
 		Only: nil, Under: s.under,
 	}
 	if s.file != "" {

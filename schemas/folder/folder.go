@@ -29,6 +29,9 @@ type Options struct {
 	// Naming makes subject names. A template without placeholders names the
 	// Selected files only; what they refer to keeps the default.
 	Naming Naming
+	// Context is that of the subjects whose names do not begin with one; the
+	// default context when empty.
+	Context schemas.Context
 	// Declared tells what paths cannot: subject or type of a file. A declared
 	// file is a schema whatever it looks like.
 	Declared map[string]Declaration

@@ -49,6 +49,33 @@ func TestFamiliesNameAndDeclare(t *testing.T) {
 	}
 }
 
+func TestContextOfAllSubjects(t *testing.T) {
+	t.Parallel()
+	fsys := tree(map[string]string{"a.avsc": "name a\nneed b", "b.avsc": "name b", "c.avsc": "name c"})
+	f, err := folder.Open(t.Context(), fsys, folder.Options{
+		Formats: toys(), Context: ".shop",
+		Declared: map[string]folder.Declaration{"c.avsc": {Subject: ":.own:c"}, "b.avsc": {Subject: "bee"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, e := range f.Entries {
+		got[e.Path] = e.Subject.String()
+		if e.Err != nil || len(e.Missing) > 0 {
+			t.Errorf("%s: %v, missing %v", e.Path, e.Err, e.Missing)
+		}
+		for _, ref := range e.Source.References {
+			if _, err := f.Resolve(t.Context(), e.Subject.Context, ref); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if got["a.avsc"] != ":.shop:a" || got["b.avsc"] != ":.shop:bee" || got["c.avsc"] != ":.own:c" {
+		t.Errorf("%v", got)
+	}
+}
+
 // A name that no path can be made of keeps its schema from being compared, and
 // stops nothing else.
 func TestNamesThatAreNoUTF8(t *testing.T) {

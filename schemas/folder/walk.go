@@ -321,6 +321,9 @@ func (r *reader) name() {
 			}
 			f.Subject = s
 		}
+		if r.options.Context != "" && f.Subject.Context == schemas.DefaultContext && !strings.HasPrefix(r.options.Declared[f.Path].Subject, ":") {
+			f.Subject.Context = r.options.Context
+		}
 		bySubject[f.Subject] = append(bySubject[f.Subject], f)
 	}
 	for s, list := range bySubject {

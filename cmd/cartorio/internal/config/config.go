@@ -151,7 +151,7 @@ var keys = map[string]func(*Reader, *yaml.Node){
 	"scope":                 (*Reader).scope,
 	"lint":                  (*Reader).lint,
 	"environments":          (*Reader).environments,
-	"registry.context":      func(r *Reader, n *yaml.Node) { r.text("registry.context", n, &r.File.Context) },
+	"registry.context":      func(r *Reader, n *yaml.Node) { r.context("registry.context", n, &r.File.Context) },
 	"registry.auth":         (*Reader).auth,
 }
 
@@ -221,6 +221,19 @@ func (r *Reader) text(key string, n *yaml.Node, to *string) bool {
 	}
 	*to = n.Value
 	return true
+}
+
+// context reads the name of a context, with its leading dot or without.
+func (r *Reader) context(key string, n *yaml.Node, to *string) {
+	var text string
+	if !r.text(key, n, &text) {
+		return
+	}
+	c, err := schemas.ParseContext(text)
+	if err != nil {
+		r.complain(n, "%s: %v", key, err)
+	}
+	*to = string(c)
 }
 
 func (r *Reader) texts(key string, n *yaml.Node) []Entry {
@@ -500,7 +513,7 @@ func (r *Reader) environments(n *yaml.Node) {
 		} else {
 			r.mapping("environments: "+name, value, map[string]func(*yaml.Node){
 				"url":     func(n *yaml.Node) { r.text("environments: url", n, &e.URL) },
-				"context": func(n *yaml.Node) { r.text("environments: context", n, &e.Context) },
+				"context": func(n *yaml.Node) { r.context("environments: context", n, &e.Context) },
 			})
 		}
 		if e.URL == "" {

@@ -206,16 +206,17 @@ func (e *evaluation) judge(n *Node, v int32, s *scope, outer *marks) bool {
 // fail notes a violation, when they are collected, and is always false.
 func (e *evaluation) fail(n *Node, keyword string, v int32, format string, args ...any) bool {
 	if e.collect && !e.stop() {
-		var p schemas.Pointer
+		var room [128]byte
+		p := room[:0]
 		for _, token := range e.path {
-			p = p.Append(token)
+			p = appendToken(p, token)
 		}
 		rule := keyword
 		if rule == "" {
 			rule = "false"
 		}
 		e.violations = append(e.violations, schemas.Violation{
-			Kind: schemas.Invalid, Payload: p, Schema: n.where(keyword), Offset: e.offset(v), Rule: rule,
+			Kind: schemas.Invalid, Payload: schemas.Pointer(p), Schema: n.where(keyword), Offset: e.offset(v), Rule: rule,
 			Text: fmt.Sprintf(format, args...),
 		})
 		if e.pointers += len(p); e.pointers > mostPointers {

@@ -140,17 +140,37 @@ type DynamicRef struct {
 
 // Pointer is the place of n in its own document.
 func (n *Node) Pointer() schemas.Pointer {
-	var steps [][]string
-	for ; n.parent != nil; n = n.parent {
-		steps = append(steps, n.step)
+	var room [128]byte
+	return schemas.Pointer(n.appendPointer(room[:0]))
+}
+
+// appendPointer writes the pointer without a text for each step: a refused
+// payload may name many.
+func (n *Node) appendPointer(dst []byte) []byte {
+	if n.parent == nil {
+		return dst
 	}
-	var p schemas.Pointer
-	for i := len(steps) - 1; i >= 0; i-- {
-		for _, token := range steps[i] {
-			p = p.Append(token)
+	dst = n.parent.appendPointer(dst)
+	for _, token := range n.step {
+		dst = appendToken(dst, token)
+	}
+	return dst
+}
+
+// appendToken appends one token of a pointer, escaped, behind its slash.
+func appendToken(dst []byte, token string) []byte {
+	dst = append(dst, '/')
+	for i := range len(token) {
+		switch c := token[i]; c {
+		case '~':
+			dst = append(dst, '~', '0')
+		case '/':
+			dst = append(dst, '~', '1')
+		default:
+			dst = append(dst, c)
 		}
 	}
-	return p
+	return dst
 }
 
 // Document is the reference name of the document that n stands in, empty for
@@ -170,14 +190,16 @@ func (n *Node) Place() schemas.Place {
 // where is the schema pointer that a violation shows: a place in another
 // document is shown with that document's name in front of a "#".
 func (n *Node) where(keyword string) schemas.Pointer {
-	p := n.Pointer()
-	if keyword != "" {
-		p = p.Append(keyword)
-	}
+	var room [128]byte
+	p := room[:0]
 	if name := n.Document(); name != "" {
-		return schemas.Pointer(name) + "#" + p
+		p = append(append(p, name...), '#')
 	}
-	return p
+	p = n.appendPointer(p)
+	if keyword != "" {
+		p = appendToken(p, keyword)
+	}
+	return schemas.Pointer(p)
 }
 
 // Always tells whether n is a boolean schema, and which.

@@ -227,13 +227,7 @@ func (s *State) makeEntry(n *namespace, id int32, want *identity, body string, e
 	n.entries[id] = e
 	n.high = max(n.high, id)
 	for _, ref := range want.references {
-		u := s.makeSubject(ref.Target(n.name))
-		if u.from == nil {
-			u.from = map[schemas.Version][]*entry{}
-		}
-		if !slices.Contains(u.from[ref.Version], e) {
-			u.from[ref.Version] = append(u.from[ref.Version], e)
-		}
+		s.makeSubject(ref.Target(n.name)).from.add(ref.Version, e)
 	}
 	return e, nil
 }
@@ -328,11 +322,9 @@ func (s *State) forget(e *entry) {
 	}
 	for _, ref := range e.references() {
 		u := s.subject(ref.Target(e.space.name))
-		if u == nil {
-			continue
+		if u != nil {
+			u.from.drop(ref.Version, e)
 		}
-		rest := slices.DeleteFunc(u.from[ref.Version], func(x *entry) bool { return x == e })
-		set(u.from, ref.Version, rest, len(rest) > 0)
 	}
 	if e.text.uses--; e.text.uses == 0 {
 		s.dropText(e.text)

@@ -101,10 +101,10 @@ type subject struct {
 	text     string    // qualified
 	versions []version // by number
 	high     schemas.Version
-	changed  Revision                     // when its versions last changed
-	referred Revision                     // when what refers to it last changed
-	from     map[schemas.Version][]*entry // which entries reference a version
-	gone     map[schemas.Version]mark     // permanently deleted numbers
+	changed  Revision                 // when its versions last changed
+	referred Revision                 // when what refers to it last changed
+	from     referredBy               // which entries reference a version
+	gone     map[schemas.Version]mark // permanently deleted numbers
 }
 
 // version is one number of a subject.
@@ -325,7 +325,8 @@ func (s *State) referrers(u *subject, number schemas.Version, d Deleted, except 
 		return nil
 	}
 	var out []*entry
-	for _, e := range u.from[number] {
+	for _, at := range u.from.of(number) {
+		e := at.entry
 		if slices.ContainsFunc(e.uses.list(), func(at use) bool {
 			return at.subject != except && at.subject.find(at.number).shows(d)
 		}) {

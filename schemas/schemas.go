@@ -173,9 +173,11 @@ type ParseOptions struct {
 
 	// Name is what other schemas of the same tree refer to the source by; empty
 	// when that is not known. Shared is what the parses of that tree share; nil
-	// for nothing. Neither changes an answer.
+	// for nothing. Leaf tells that nothing refers to the source, so that Shared
+	// need not keep it. None of the three changes an answer.
 	Name   string
 	Shared *Shared
+	Leaf   bool
 }
 
 // Outline is what a schema file defines and needs.

@@ -146,6 +146,7 @@ type Folder struct {
 	bySubject map[schemas.Subject]int
 	byPath    map[string]int
 	digests   []digest // of Entries
+	used      []bool   // of Entries: another one refers to it
 }
 
 // digest is over a file's type and text and, per reference, its name and the
@@ -161,6 +162,12 @@ func Same(a *Folder, e *Entry, b *Folder, other *Entry) bool {
 	return x != nil && y != nil && *x == *y
 }
 
+// IsUsed tells whether another file of the tree refers to e, an entry of it.
+func (f *Folder) IsUsed(e *Entry) bool {
+	i, ok := f.byPath[e.Path]
+	return ok && f.used[i]
+}
+
 func (f *Folder) digest(e *Entry) digest {
 	if i, ok := f.byPath[e.Path]; ok && &f.Entries[i] == e {
 		return f.digests[i]
@@ -171,7 +178,12 @@ func (f *Folder) digest(e *Entry) digest {
 // sum makes the digests; what an entry refers to stands before it, but in a
 // circle.
 func (f *Folder) sum() {
-	f.digests = make([]digest, len(f.Entries))
+	f.digests, f.used = make([]digest, len(f.Entries)), make([]bool, len(f.Entries))
+	for i := range f.Entries {
+		for _, to := range f.Entries[i].Uses {
+			f.used[to] = true
+		}
+	}
 	h := sha256.New()
 	for i := range f.Entries {
 		e := &f.Entries[i]

@@ -28,6 +28,7 @@ type graph struct {
 	own    *unit
 	shared *schemas.Shared
 	named  bool             // others may import own by its name
+	leaf   bool             // nobody does
 	others map[string]*unit // references, by import path
 	index  *index
 	stored bool

@@ -64,7 +64,7 @@ func Parse(ctx context.Context, source schemas.Source, resolver schemas.Resolver
 	if err := atWork(ctx, p.read); err != nil {
 		return nil, err
 	}
-	if len(source.References) > 0 {
+	if len(source.References) > 0 && options.Shared == nil {
 		p.own.release()
 	}
 	list, direct, err := schemas.Closure(ctx, source, options.From, resolver, p.limits)
@@ -108,14 +108,14 @@ type parsing struct {
 	// shared is the caller's, else one of this call alone.
 	shared *schemas.Shared
 	// named tells that others may import the text by its name, so that its unit
-	// may be shared.
-	named bool
+	// may be shared; leaf, that nobody does.
+	named, leaf bool
 }
 
 func newParsing(source schemas.Source, options schemas.ParseOptions) *parsing {
 	p := &parsing{
 		source: source, limits: options.Limits.OrDefault(), stored: options.Mode == schemas.Stored,
-		name: freePath(source), shared: options.Shared,
+		name: freePath(source), shared: options.Shared, leaf: options.Leaf,
 	}
 	if p.shared == nil {
 		p.shared = &schemas.Shared{}
@@ -128,7 +128,11 @@ func newParsing(source schemas.Source, options schemas.ParseOptions) *parsing {
 // read reads the own text. A text that is new and meets every limit is read as
 // those that import it read it.
 func (p *parsing) read() (err error) {
-	if p.named {
+	if p.leaf && p.named {
+		if p.own, err = readSource(p.name, p.source.Text, p.limits, p.stored); err != nil || !p.own.hasWeak() {
+			return err
+		}
+	} else if p.named {
 		ok := p.stored
 		if !ok {
 			_, err := scan(p.source.Text, p.limits, false)
@@ -153,7 +157,7 @@ func (p *parsing) read() (err error) {
 func (p *parsing) compile(ctx context.Context, list []schemas.Dependency, direct []int) (*Schema, error) {
 	own := p.own
 	s := &Schema{source: p.source, file: own.file, origins: map[*File]Origin{}}
-	g := &graph{name: p.name, own: own, others: map[string]*unit{}, stored: p.stored, shared: p.shared, named: p.named}
+	g := &graph{name: p.name, own: own, others: map[string]*unit{}, stored: p.stored, shared: p.shared, named: p.named, leaf: p.leaf}
 	size := len(p.source.Text)
 	fingerprints := make([]schemas.Fingerprint, len(list))
 	for i, d := range list {

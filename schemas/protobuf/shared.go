@@ -281,12 +281,40 @@ func (g *graph) linkShared(ctx context.Context) (l *Linked, ok bool) {
 			done[path] = linkOne(ctx, &linker.Symbols{}, path, u, imports)
 			return done[path]
 		}
-		all := g.shared.Once(symbolsKey{}, func() any { return &linker.Symbols{} }).(*linker.Symbols)
-		done[path] = g.shared.Once(linkKey{u, string(key)}, func() any { return linkOne(ctx, all, path, u, imports) }).(*Linked)
+		all := g.shared.Once(symbolsKey{}, func() any { return &symbolTables{used: &linker.Symbols{}} }).(*symbolTables)
+		if u == g.own && g.leaf {
+			done[path] = linkOne(ctx, all.leaf(), path, u, imports)
+			return done[path]
+		}
+		done[path] = g.shared.Once(linkKey{u, string(key)}, func() any { return linkOne(ctx, all.used, path, u, imports) }).(*Linked)
 		return done[path]
 	}
 	l = visit(g.own)
 	return l, l != nil
+}
+
+// symbolTables find the names that two files of a tree define. They are shared,
+// since to fill one costs more than to link a file; two files that never meet in
+// a closure may clash in one, which costs time and is no fault.
+type symbolTables struct {
+	used *linker.Symbols // of files that others import
+
+	mu     sync.Mutex
+	leaves *linker.Symbols
+	count  int
+}
+
+// A table holds all files that went through it, so one for leaves does not last.
+const mostLeaves = 64
+
+func (s *symbolTables) leaf() *linker.Symbols {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.count%mostLeaves == 0 {
+		s.leaves = &linker.Symbols{}
+	}
+	s.count++
+	return s.leaves
 }
 
 // linkOne gives nil for a file that does not link.

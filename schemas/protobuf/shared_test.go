@@ -29,11 +29,11 @@ func (f tree) source(t *testing.T, path string) schemas.Source {
 	return source
 }
 
-func (f tree) parse(t *testing.T, path string, mode schemas.Mode, shared *schemas.Shared) (schemas.Schema, error) {
+func (f tree) parse(t *testing.T, path string, options schemas.ParseOptions) (schemas.Schema, error) {
 	t.Helper()
 	return protobuf.Parse(t.Context(), f.source(t, path), schemas.ResolverFunc(func(_ context.Context, in schemas.Context, ref schemas.Reference) (schemas.Resolved, error) {
 		return schemas.Resolved{Subject: ref.Target(in), Version: 1, Source: f.source(t, ref.Subject)}, nil
-	}), schemas.ParseOptions{Mode: mode, Name: path, Shared: shared})
+	}), options)
 }
 
 // TestSharedParsesAnswerTheSame parses every file of a tree alone and with all
@@ -63,10 +63,10 @@ func TestSharedParsesAnswerTheSame(t *testing.T) {
 		shared := &schemas.Shared{}
 		var all sync.WaitGroup
 		for path := range files {
-			for range 2 {
+			for n := range 3 {
 				all.Go(func() {
-					got, gotErr := files.parse(t, path, mode, shared)
-					want, wantErr := files.parse(t, path, mode, nil)
+					got, gotErr := files.parse(t, path, schemas.ParseOptions{Mode: mode, Name: path, Shared: shared, Leaf: n == 2})
+					want, wantErr := files.parse(t, path, schemas.ParseOptions{Mode: mode})
 					if diff := cmp.Diff(told(want, wantErr), told(got, gotErr)); diff != "" {
 						t.Errorf("%s in mode %d (-alone +shared):\n%s", path, mode, diff)
 					}

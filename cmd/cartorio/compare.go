@@ -112,6 +112,9 @@ func documentOf(results []result) compat.Document {
 	return doc
 }
 
+// collectorFloor is in bytes.
+const collectorFloor = 48 << 20
+
 // compareSides compares every pair, in order of path. Pairs are independent, so
 // they share the processors; the order of the answers does not depend on it.
 func compareSides(ctx context.Context, head, base *side, q compat.Question, how comparing, p *progress) []result {
@@ -129,6 +132,11 @@ func compareSides(ctx context.Context, head, base *side, q compat.Question, how 
 		pairs = slices.DeleteFunc(pairs, func(p folder.Pairing) bool { return how.leftOut(entryOf(p)) })
 	}
 	p.total(len(pairs))
+	// Most of what a pair needs is garbage at once. Memory that is never touched
+	// makes the collector wait for as much more of it, which halves its work where
+	// the heap is small and changes little where it is large.
+	floor := make([]byte, collectorFloor)
+	defer runtime.KeepAlive(floor)
 	out := make([]result, len(pairs))
 	var wg sync.WaitGroup
 	next := make(chan int)
@@ -358,8 +366,9 @@ func (u unread) Fingerprint() schemas.Fingerprint { return schemas.Fingerprint{}
 func (r result) placed(head, base *side) result {
 	for i := range r.report.Compared {
 		c := &r.report.Compared[i]
-		// The parsed forms of a whole tree would not fit into memory.
-		c.Old.Schema = nil
+		// The parsed forms of a whole tree would not fit into memory, and the
+		// findings say what the changes do.
+		c.Old.Schema, c.Backward, c.Forward, c.Changes, c.Effects = nil, nil, nil, nil, nil
 		for j := range c.Findings {
 			f := &c.Findings[j]
 			f.Base.Label, f.Base.File = base.label, c.Old.Label

@@ -315,7 +315,8 @@ func (s *side) parse(ctx context.Context, e *folder.Entry, mode schemas.Mode, be
 	}
 	options := schemas.ParseOptions{Mode: mode, From: e.Subject.Context, Shared: &s.shared}
 	if own, ok := s.folder.Entry(e.Path); ok && own == e {
-		options.Name = e.Path // else it is a variant, which nothing refers to
+		// Else it is a variant, which nothing refers to.
+		options.Name, options.Leaf = e.Path, !s.folder.IsUsed(e)
 	}
 	return format.Parse(ctx, e.Source, resolver, options)
 }

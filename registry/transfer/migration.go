@@ -39,7 +39,7 @@ type Report struct {
 
 // ErrRenumbered says that a target does not keep the ids and numbers of what is
 // registered there.
-var ErrRenumbered = errors.New("the target gives ids and numbers of its own, so that messages written with the old ids could not be read: nothing more was written; Renumber copies all the same")
+var ErrRenumbered = errors.New("the target gives ids and numbers of its own, so that messages written with the old ids could not be read: nothing more was written, unless it is to be copied all the same")
 
 // ToRegistry makes the registry behind client hold what g holds: texts, ids,
 // numbers, references, deletions, configs and modes. What is there already is

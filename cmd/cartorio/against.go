@@ -187,6 +187,56 @@ func (h *history) one(ctx context.Context, e *folder.Entry) (result, error) {
 	return r, h.agree(ctx, subject, took, e, &known, r.report)
 }
 
+// subjectOf is the subject that a file is compared with.
+func (h *history) subjectOf(e *folder.Entry) schemas.Subject {
+	if h.only != nil {
+		return *h.only
+	}
+	return e.Subject
+}
+
+// now reads a schema of the head, with references from the registry.
+func (h *history) now(ctx context.Context, e *folder.Entry) (schemas.Schema, error) {
+	where := h.head.show(e.Path)
+	wrong := func(err error) error {
+		return failf(codeOf(err), "%s", strings.Join(describe(where, err), "\n"))
+	}
+	known := *e
+	if e.Err == nil {
+		if err := outside(ctx, h.past, h.subjectOf(e), &known, nil); err != nil {
+			return nil, wrong(err)
+		}
+	}
+	schema, err := h.head.parse(ctx, &known, schemas.New, besideOf(known, h.past))
+	if err != nil {
+		return nil, wrong(err)
+	}
+	return schema, nil
+}
+
+// before reads the newest version of a file's subject, nil where there is none.
+func (h *history) before(ctx context.Context, e *folder.Entry) (schemas.Schema, error) {
+	subject := h.subjectOf(e)
+	list, err := h.versions(ctx, subject, compat.Backward)
+	if err != nil {
+		return nil, failf(codeOf(err), "looking for the versions of %s: %w", subject, err)
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	return h.atVersion(ctx, e, list[0])
+}
+
+// atVersion reads a version of a file's subject.
+func (h *history) atVersion(ctx context.Context, e *folder.Entry, v schemas.Version) (schemas.Schema, error) {
+	subject := h.subjectOf(e)
+	schema, err := h.schema(ctx, subject, v)
+	if err != nil {
+		return nil, failf(codeOf(err), "reading %s%s@%s: %w", h.prefix(), subject, v, err)
+	}
+	return schema, nil
+}
+
 // broken tells what kept a pair from being compared, unless it is the registry
 // itself, which ends the run.
 func (h *history) broken(r result, q compat.Question, why error, where string) (result, error) {

@@ -217,28 +217,22 @@ func (a *app) results(ctx context.Context, headArg string, c *checking, q compat
 	if c.gate != nil {
 		c.gate.readBefore(ctx, base)
 	}
-	if len(c.replay.messages) > 0 {
-		if c.ran, err = newReplay(ctx, c.replay, head, base); err != nil {
-			return nil, err
-		}
-		if err := a.messages(c.replay.messages, c.ran.judge); err != nil {
-			return nil, err
-		}
-		if c.against == "" {
-			return nil, nil
-		}
-	}
-	p := a.startProgress("comparing")
-	defer p.stop()
-	if base == nil {
-		h, err := a.newHistory(ctx, c.against, c.registry, head, q, c.chosen, a.comparing(*c, head))
-		if err != nil {
+	var h *history
+	if isPast(c.against) {
+		if h, err = a.newHistory(ctx, c.against, c.registry, head, q, c.chosen, a.comparing(*c, head)); err != nil {
 			return nil, err
 		}
 		if h.client != nil {
 			defer h.client.Close()
 		}
 		h.allowEmpty = c.allowEmpty
+	}
+	if err := a.runMessages(ctx, c, head, base, h); err != nil || c.against == "" {
+		return nil, err
+	}
+	p := a.startProgress("comparing")
+	defer p.stop()
+	if h != nil {
 		return h.compare(ctx, p)
 	}
 	results := compareSides(ctx, head, base, q, a.comparing(*c, head), p)
@@ -246,6 +240,21 @@ func (a *app) results(ctx context.Context, headArg string, c *checking, q compat
 		return nil, failf(exitNotCompared, "comparing: %w", err)
 	}
 	return results, nil
+}
+
+// runMessages runs the head against what was recorded, where that was asked.
+func (a *app) runMessages(ctx context.Context, c *checking, head, base *side, h *history) (err error) {
+	if len(c.replay.messages) == 0 {
+		return nil
+	}
+	var past pasts = h
+	if h == nil {
+		past = newFiles(head, base)
+	}
+	if c.ran, err = newReplay(ctx, c.replay, head, past); err != nil {
+		return err
+	}
+	return a.messages(c.replay.messages, func(m recorded) error { return c.ran.judge(ctx, m) })
 }
 
 // comparing says how the pairs of a run are compared.

@@ -33,7 +33,9 @@ func (r replaying) check() error {
 
 // replayed is what is known of one head schema and the schemas that wrote.
 type replayed struct {
+	entry     *folder.Entry
 	next, old schemas.Schema // old is nil where there is no base
+	versions  map[schemas.Version]schemas.Schema
 	result    *compat.Replay
 	reasons   map[string]*compat.ReplayReason
 }
@@ -43,6 +45,7 @@ type replayed struct {
 type replay struct {
 	ask  replaying
 	head *side
+	past pasts
 	list []*replayed
 	only *replayed
 	// names finds a schema by subject, and by the names of what it defines.
@@ -50,37 +53,84 @@ type replay struct {
 	lost  compat.Replay // messages that no schema of the head is for
 }
 
-// newReplay parses every selected schema of the head and what it was in the base.
-//
-// Errors: one of them does not parse; no message could be judged by it.
-func newReplay(ctx context.Context, ask replaying, head, base *side) (*replay, error) {
-	r := &replay{ask: ask, head: head, names: map[string]*replayed{}}
-	was := map[*folder.Entry]*folder.Entry{}
-	if base != nil {
-		pairs := folder.PairNew(base.folder, head.folder)
-		if head.file != "" && base.file != "" {
-			pairs = onePair(folder.Pair(base.folder, head.folder))
-		}
-		for _, p := range pairs {
-			if p.New != nil && p.Err == nil {
-				was[p.New] = p.Old
-			}
+// pasts tells what schemas were before: the files of a base, or the versions of
+// a registry.
+type pasts interface {
+	// now is the schema of the head.
+	now(ctx context.Context, e *folder.Entry) (schemas.Schema, error)
+	// before is the schema that wrote what was recorded, nil where there is none.
+	before(ctx context.Context, e *folder.Entry) (schemas.Schema, error)
+	// atVersion is the schema of a version; nil where versions are not known.
+	atVersion(ctx context.Context, e *folder.Entry, v schemas.Version) (schemas.Schema, error)
+}
+
+// files are the pasts of two trees; base is nil where there is none.
+type files struct {
+	head, base *side
+	was        map[*folder.Entry]*folder.Entry
+}
+
+func newFiles(head, base *side) files {
+	f := files{head, base, map[*folder.Entry]*folder.Entry{}}
+	if base == nil {
+		return f
+	}
+	pairs := folder.PairNew(base.folder, head.folder)
+	if head.file != "" && base.file != "" {
+		pairs = onePair(folder.Pair(base.folder, head.folder))
+	}
+	for _, p := range pairs {
+		if p.New != nil && p.Err == nil {
+			f.was[p.New] = p.Old
 		}
 	}
+	return f
+}
+
+func (f files) now(ctx context.Context, e *folder.Entry) (schemas.Schema, error) {
+	schema, err := f.head.parse(ctx, e, schemas.New, nil)
+	if err != nil {
+		return nil, failf(exitNotCompared, "%s", strings.Join(describe(f.head.show(e.Path), err), "\n"))
+	}
+	return schema, nil
+}
+
+func (f files) before(ctx context.Context, e *folder.Entry) (schemas.Schema, error) {
+	old := f.was[e]
+	if old == nil {
+		return nil, nil
+	}
+	schema, err := f.base.parse(ctx, old, schemas.Stored, nil)
+	if err != nil {
+		return nil, failf(exitNotCompared, "%s", strings.Join(describe(f.base.show(old.Path), err), "\n"))
+	}
+	return schema, nil
+}
+
+func (f files) atVersion(context.Context, *folder.Entry, schemas.Version) (schemas.Schema, error) {
+	return nil, nil
+}
+
+// newReplay reads every selected schema of the head and what it was before.
+//
+// Errors: one of them does not parse; no message could be judged by it.
+func newReplay(ctx context.Context, ask replaying, head *side, past pasts) (*replay, error) {
+	r := &replay{ask: ask, head: head, past: past, names: map[string]*replayed{}}
 	for i := range head.folder.Entries {
 		e := &head.folder.Entries[i]
 		if !e.Selected {
 			continue
 		}
-		next, err := head.parse(ctx, e, schemas.New, nil)
+		next, err := past.now(ctx, e)
 		if err != nil {
-			return nil, failf(exitNotCompared, "%s", strings.Join(describe(head.show(e.Path), err), "\n"))
+			return nil, err
 		}
-		one := &replayed{next: next, result: &compat.Replay{Subject: e.Subject.String(), Schema: head.show(e.Path), Reasons: []compat.ReplayReason{}}, reasons: map[string]*compat.ReplayReason{}}
-		if old := was[e]; old != nil {
-			if one.old, err = base.parse(ctx, old, schemas.Stored, nil); err != nil {
-				return nil, failf(exitNotCompared, "%s", strings.Join(describe(base.show(old.Path), err), "\n"))
-			}
+		one := &replayed{
+			entry: e, next: next, reasons: map[string]*compat.ReplayReason{}, versions: map[schemas.Version]schemas.Schema{},
+			result: &compat.Replay{Subject: e.Subject.String(), Schema: head.show(e.Path), Reasons: []compat.ReplayReason{}},
+		}
+		if one.old, err = past.before(ctx, e); err != nil {
+			return nil, err
 		}
 		r.list = append(r.list, one)
 		for _, n := range append([]string{e.Subject.String(), e.Subject.Name}, e.Names...) {
@@ -93,6 +143,26 @@ func newReplay(ctx context.Context, ask replaying, head, base *side) (*replay, e
 		r.only = r.list[0]
 	}
 	return r, nil
+}
+
+// writer is the schema that a message was written with: that of the version in
+// its header, where versions are known, else the one before; nil for neither.
+func (r *replay) writer(ctx context.Context, one *replayed, m recorded) (schemas.Schema, error) {
+	v, err := schemas.ParseVersion(m.headers["schemaVersion"])
+	if err != nil || v == schemas.Latest {
+		return one.old, nil //nolint:nilerr // without a version the one before wrote it
+	}
+	schema, seen := one.versions[v]
+	if !seen {
+		if schema, err = r.past.atVersion(ctx, one.entry, v); err != nil {
+			return nil, err
+		}
+		one.versions[v] = schema
+	}
+	if schema == nil {
+		return one.old, nil
+	}
+	return schema, nil
 }
 
 // of finds the schema that a message is for.
@@ -130,7 +200,7 @@ func (r *replay) of(m recorded) *replayed {
 }
 
 // judge counts one message.
-func (r *replay) judge(m recorded) error {
+func (r *replay) judge(ctx context.Context, m recorded) error {
 	one := r.of(m)
 	if one == nil {
 		r.lost.Messages++
@@ -147,9 +217,13 @@ func (r *replay) judge(m recorded) error {
 		one.result.Accepted++ // a tombstone or an empty message carries no value
 		return nil
 	}
+	old, err := r.writer(ctx, one, m)
+	if err != nil {
+		return err
+	}
 	writer := one.next
-	if one.old != nil {
-		writer = one.old
+	if old != nil {
+		writer = old
 	}
 	payload, violations, err := r.payload(writer, m)
 	if err != nil {
@@ -161,10 +235,10 @@ func (r *replay) judge(m recorded) error {
 		one.count(m, "unread", schemas.Violation{Rule: "recording", Text: err.Error()})
 		return nil
 	}
-	if len(violations) == 0 && one.old != nil {
-		violations = one.old.Reads(one.old, payload, schemas.ReadOptions{Violations: 1}).Violations
+	if len(violations) == 0 && old != nil {
+		violations = old.Reads(old, payload, schemas.ReadOptions{Violations: 1}).Violations
 	}
-	if len(violations) > 0 && one.old != nil {
+	if len(violations) > 0 && old != nil {
 		one.result.Already++
 		one.count(m, "already", violations[0])
 		return nil

@@ -203,12 +203,12 @@ func unwrap(text []byte) recorded {
 			payload = b
 		}
 	}
+	if payload == nil || string(payload) == "null" {
+		return m // a tombstone
+	}
 	var s string
 	if err := json.Unmarshal(payload, &s); err != nil {
 		m.payload, m.isText = payload, true // the value itself stands there
-		if string(payload) == "null" || payload == nil {
-			m.payload = nil // a tombstone
-		}
 		return m
 	}
 	switch encoding {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -281,4 +282,28 @@ func FuzzConfig(f *testing.F) {
 		}
 		read(t, text)
 	})
+}
+
+// What the documentation shows is right.
+func TestDocumentation(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(string(text), "```yaml\n")
+	if len(blocks) != 3 {
+		t.Fatalf("%d examples", len(blocks)-1)
+	}
+	whole, _, _ := strings.Cut(blocks[1], "```")
+	if f, faults := read(t, whole); len(faults) > 0 || len(f.Subjects) != 2 || f.Context != ".shop" {
+		t.Errorf("%v %+v", faults, f)
+	}
+	if err := schemaOf(t, config.Schema()).Validate(asJSON(t, whole)); err != nil {
+		t.Errorf("%#v", err)
+	}
+	exceptions, _, _ := strings.Cut(blocks[2], "```")
+	if list, faults := config.ReadExceptions("x", []byte(exceptions), time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC)); len(faults) > 0 || len(list) != 1 {
+		t.Errorf("%v %v", list, faults)
+	}
 }

@@ -224,18 +224,20 @@ func sides(c Change, dir direction) (reader, writer schemas.Place) {
 // placed takes, of several changes at the place, the one that is named as the
 // difference is: a schema lists its members in one place.
 func (j *judge) placed(d Difference, dir direction, fits func(change, difference schemas.Place) bool) int {
-	first := -1
+	first, name := -1, "."+d.Path[strings.LastIndexByte(d.Path, '/')+1:]
 	for i, c := range j.c.Changes {
+		isNamed := strings.HasSuffix(c.Path, name)
+		if !isNamed && first >= 0 {
+			continue
+		}
 		reader, writer := sides(c, dir)
 		if !fits(reader, d.Reader) || !fits(writer, d.Writer) || !j.speaksOf(c.Rule, d.Type, dir) {
 			continue
 		}
-		if strings.HasSuffix(c.Path, "."+d.Path[strings.LastIndexByte(d.Path, '/')+1:]) {
+		if isNamed {
 			return i
 		}
-		if first < 0 {
-			first = i
-		}
+		first = i
 	}
 	return first
 }

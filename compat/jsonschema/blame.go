@@ -163,6 +163,7 @@ func inside(pointer, at string) bool {
 func (d *differ) blame(dir direction, proofs []*proof, shared *texts, meter *compat.Meter) {
 	best := make([]*blamed, d.seen)
 	for _, p := range proofs {
+		meter.Spend(len(p.violations) * d.seen / 16)
 		d.assign(dir, p, best)
 	}
 	if len(proofs) > 0 && d.seen > 1 {
@@ -176,6 +177,7 @@ func (d *differ) blame(dir direction, proofs []*proof, shared *texts, meter *com
 			}
 			tries := mostTries / 4
 			for _, p := range dir.prove(&d.changes[i], a, shared, meter) {
+				meter.Spend(len(p.violations) * d.seen / 4)
 				p = dir.shrink(meter, &tries, p, func(q *proof) bool { return d.isAbout(dir, q, i, len(d.explained(dir, p))) })
 				d.assign(dir, p, best)
 			}
@@ -320,7 +322,7 @@ func (f *finding) isAbout(dir direction, at answer, p *proof, v schemas.Violatio
 	}
 	if len(f.members) > 0 {
 		return slices.ContainsFunc(f.members, func(name string) bool {
-			named := strings.Contains(v.Text, strconv.Quote(name)) || len(name) > 60
+			named := strings.Contains(v.Text, name) && strings.Contains(v.Text, strconv.Quote(name)) || len(name) > 60
 			switch v.Rule {
 			case "required":
 				return named && p.at(v.Payload).Get(name) == nil

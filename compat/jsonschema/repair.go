@@ -106,10 +106,13 @@ func repair(old, next schemas.Schema, c compat.Change, backward, forward bool) [
 		is: jsontext.Editor{Text: next.Source().Text, Root: n.Root().Value}, was: jsontext.Editor{Text: old.Source().Text, Root: o.Root().Value},
 		backward: backward, forward: forward,
 	}
-	if i < 0 {
+	switch {
+	case i < 0 && c.Rule != combinationChanged.ID:
+		return nil
+	case i < 0:
 		// It stands for what no other explains.
 		m.f = &finding{Change: c, rule: &combinationChanged, pair: pairing{o.Root(), n.Root(), "$"}, around: pairing{o.Root(), n.Root(), "$"}}
-	} else {
+	default:
 		m.f = &d.changes[i]
 	}
 	m.o, m.n = m.f.pair.old, m.f.pair.next

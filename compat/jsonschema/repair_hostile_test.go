@@ -1,0 +1,55 @@
+//go:build unix
+
+package jsonschema_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	jsoncompat "github.com/cartorio-registry/cartorio/compat/jsonschema"
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
+)
+
+// TestHostileRepairs asks for the repairs of pairs that are large, differ in
+// much or are dear to compare. All tries together may take what one comparison
+// does, and one more is that of all repairs at once.
+func TestHostileRepairs(t *testing.T) {
+	props := func(n int, f func(i int) string) string {
+		return `{"type":"object","properties":{` + repeat(n, f) + `},"additionalProperties":false}`
+	}
+	for _, c := range []struct{ name, old, next string }{
+		{
+			"1,000 narrowed properties", props(1_000, func(i int) string { return fmt.Sprintf(`"p%d":{"type":"number"}`, i) }),
+			props(1_000, func(i int) string { return fmt.Sprintf(`"p%d":{"type":"integer"}`, i) }),
+		},
+		{
+			"1,000 renamed properties", props(1_000, func(i int) string { return fmt.Sprintf(`"p%d":{"const":%d}`, i, i) }),
+			props(1_000, func(i int) string { return fmt.Sprintf(`"q%d":{"const":%d}`, i, i) }),
+		},
+		{"a union that lost half", `{"enum":[` + repeat(4_000, func(i int) string { return fmt.Sprint(i) }) + `]}`, `{"enum":[` + repeat(2_000, func(i int) string { return fmt.Sprint(i) }) + `]}`},
+		{"unions that double", chain(40, `{"anyOf":[REF,REF,{"title":"x","type":"null"}]}`, `{"type":"string"}`), chain(40, `{"anyOf":[REF,REF,{"title":"x","type":"null"}]}`, `{"type":"number"}`)},
+		{"definitions that need each other", strings.Replace(chain(60, `{"properties":{"a":REF,"b":REF}}`, `{"type":"string"}`), `"$ref"`, `"additionalProperties":false,"properties":{"a":{"$ref":"#/definitions/a0"}},"x"`, 1), `{"additionalProperties":false}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			old, next := mustParse(t, c.old), mustParse(t, c.next)
+			q := compat.Question{
+				Checkers: []compat.Checker{jsoncompat.Checker}, Level: compat.Full, VerdictPolicy: compat.Both,
+				Next: next, History: []compat.Old{{Label: "1", Version: 1, Schema: old}},
+				Variant: func(_ schemas.Schema, text string) (schemas.Schema, error) {
+					return jsonschema.Format.Parse(context.Background(), schemas.Source{Type: schemas.JSON, Text: text}, nil, schemas.ParseOptions{})
+				},
+			}
+			repaired := 0
+			withinTimes(t, 3, func() {
+				for _, f := range compat.Check(q).Compared[0].Findings {
+					repaired += min(len(f.Repairs), 1)
+				}
+			})
+			t.Logf("%d findings have a repair", repaired)
+		})
+	}
+}

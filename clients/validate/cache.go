@@ -18,6 +18,7 @@ const (
 	byLatest
 	bySource
 	byForeign
+	byVerdict // of two fingerprints; only in a last-good file
 )
 
 // String is the kind's word, as [Asked] tells it.
@@ -35,6 +36,8 @@ func (k nameKind) String() string {
 		return "source"
 	case byForeign:
 		return "foreign"
+	case byVerdict:
+		return "verdict"
 	}
 	return "unknown"
 }

@@ -39,8 +39,13 @@ const mostVerdicts = 10_000
 type pairOfPrints struct{ reader, writer schemas.Fingerprint }
 
 type verdict struct {
-	ok  bool
-	why string
+	OK  bool   `json:"ok"`
+	Why string `json:"why,omitempty"`
+}
+
+// name is the pair as a last-good file knows it.
+func (p pairOfPrints) name() name {
+	return name{kind: byVerdict, print: p.reader, foreign: p.writer.String()}
 }
 
 // verdicts remembers what the registry said of pairs.
@@ -77,11 +82,11 @@ func (d *binder) canRead(ctx context.Context, b *binding, n schemas.Version) *fa
 	pair := pairOfPrints{reader.parsed.schema.Fingerprint(), b.parsed.schema.Fingerprint()}
 	said, known := d.v.verdicts.get(pair)
 	if pair.reader == pair.writer {
-		said, known = verdict{ok: true}, true
+		said, known = verdict{OK: true}, true
 	}
 	if !known {
 		var err error
-		if said.ok, said.why, err = d.v.compare(ctx, b.subject, n, b.version); err != nil {
+		if said, err = d.v.compare(ctx, b.subject, n, b.version, pair); err != nil {
 			f := &failure{reason: reasonOf(err), err: fmt.Errorf("ask whether version %s of %s reads version %s: %w", n, b.subject, b.version, err)}
 			if f.reason.Verdict() != Hold {
 				f.reason = RegistryUnintelligible // it gave both versions a moment ago
@@ -91,20 +96,33 @@ func (d *binder) canRead(ctx context.Context, b *binding, n schemas.Version) *fa
 		d.asked = true
 		d.v.verdicts.put(pair, said)
 	}
-	if !said.ok {
-		return fail(VersionUnsupported, "version %s of %s, this consumer's, does not read data of version %s: %s", n, b.subject, b.version, said.why)
+	if !said.OK {
+		return fail(VersionUnsupported, "version %s of %s, this consumer's, does not read data of version %s: %s", n, b.subject, b.version, said.Why)
 	}
 	return nil
 }
 
-// compare asks the registry for one verdict, once for everybody who waits.
-func (v *Validator) compare(ctx context.Context, s schemas.Subject, reader, writer schemas.Version) (ok bool, why string, err error) {
+// compare gives one verdict: the registry's, asked once for everybody who waits,
+// or what it said in an earlier life when it cannot be asked now.
+func (v *Validator) compare(ctx context.Context, s schemas.Subject, reader, writer schemas.Version, pair pairOfPrints) (verdict, error) {
+	said, err := v.ruling(ctx, s, reader, writer)
+	if err == nil {
+		v.options.LastGood.rule(pair, said, v.options.Now())
+		return said, nil
+	}
+	if r, ok := v.options.LastGood.get(pair.name()); ok && reasonOf(err).Verdict() == Hold {
+		return *r.verdict, nil
+	}
+	return verdict{}, err
+}
+
+func (v *Validator) ruling(ctx context.Context, s schemas.Subject, reader, writer schemas.Version) (verdict, error) {
 	c, can := comparerOf(v.lookup)
 	if !can {
-		return false, "", fmt.Errorf("%w: the validator's lookup cannot compare versions: declare a range of numbers, or hand a registry's client to the validator", schemas.ErrUnreachable)
+		return verdict{}, fmt.Errorf("%w: the validator's lookup cannot compare versions: declare a range of numbers, or hand a registry's client to the validator", schemas.ErrUnreachable)
 	}
 	if err := v.circuit.admit(v.options.Now()); err != nil {
-		return false, "", err
+		return verdict{}, err
 	}
 	said, err, _ := v.flights.Do(fmt.Sprintf("compare %s %d %d", s, reader, writer), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flightTime)
@@ -116,10 +134,9 @@ func (v *Validator) compare(ctx context.Context, s schemas.Subject, reader, writ
 		return verdict{ok, why}, err
 	})
 	if err != nil {
-		return false, "", err
+		return verdict{}, err
 	}
-	one := said.(verdict)
-	return one.ok, one.why, nil
+	return said.(verdict), nil
 }
 
 // own looks up a version that the consumer itself names. That it is missing is

@@ -205,6 +205,7 @@ func (v *Validator) look(ctx context.Context, n name, a asking) (schemas.Found, 
 		if l, ok := foreignOf(v.lookup); ok {
 			return l.ByForeign(ctx, a.foreign)
 		}
+	case byVerdict: // no name of a schema
 	}
 	return schemas.Found{}, fmt.Errorf("look up %v: %w", n, schemas.ErrSchemaUnknown)
 }

@@ -39,11 +39,12 @@ type LastGood struct {
 
 // remembered is an answer and when it was given.
 type remembered struct {
-	found schemas.Found
-	at    time.Time
-	order int64
-	bytes int64
-	alias bool // another name's record holds it
+	found   schemas.Found
+	at      time.Time
+	order   int64
+	bytes   int64
+	alias   bool     // another name's record holds it
+	verdict *verdict // of byVerdict; found is empty then
 }
 
 const (
@@ -147,7 +148,9 @@ type lastGoodRecord struct {
 	Number  int32               `json:"number,omitempty"`
 	Print   schemas.Fingerprint `json:"print,omitzero"`
 	At      time.Time           `json:"at"`
-	Found   schemas.Found       `json:"found"`
+	Found   schemas.Found       `json:"found,omitzero"`
+	Writer  string              `json:"writer,omitempty"` // of a verdict: the fingerprint
+	Verdict *verdict            `json:"verdict,omitempty"`
 }
 
 func (l *LastGood) learn(body []byte) {
@@ -163,20 +166,23 @@ func (l *LastGood) learn(body []byte) {
 		}
 		n.guid = g
 	}
+	if n.foreign = r.Writer; (n.kind == byVerdict) != (r.Verdict != nil) {
+		return
+	}
 	f := r.Found
 	if f.GUID != (schemas.GUID{}) && f.GUID != schemas.GUIDOf(f.Source.Text, f.Source.References, f.Metadata, f.RuleSet) {
 		return
 	}
-	l.know(n, f, r.At, int64(recordOverhead+len(body)))
+	l.know(n, remembered{found: f, verdict: r.Verdict, at: r.At, bytes: int64(recordOverhead + len(body))})
 }
 
 // know remembers an answer by its name and by those that it tells besides.
-func (l *LastGood) know(n name, f schemas.Found, at time.Time, size int64) {
+func (l *LastGood) know(n name, r remembered) {
 	l.order++
-	r := remembered{found: f, at: at, order: l.order, bytes: size}
+	r.order = l.order
 	l.known[n] = r
 	r.alias = true
-	for _, other := range n.besides(f) {
+	for _, other := range n.besides(r.found) {
 		if old, ok := l.known[other]; !ok || old.alias {
 			l.known[other] = r
 		}
@@ -184,8 +190,11 @@ func (l *LastGood) know(n name, f schemas.Found, at time.Time, size int64) {
 }
 
 // recordOf is the JSON of a record.
-func recordOf(n name, found schemas.Found, at time.Time) ([]byte, error) {
-	r := lastGoodRecord{Kind: n.kind, Context: n.subject.Context, Name: n.subject.Name, Number: n.number, Print: n.print, At: at.UTC(), Found: found}
+func recordOf(n name, one remembered) ([]byte, error) {
+	r := lastGoodRecord{
+		Kind: n.kind, Context: n.subject.Context, Name: n.subject.Name, Number: n.number, Print: n.print, At: one.at.UTC(),
+		Found: one.found, Writer: n.foreign, Verdict: one.verdict,
+	}
 	if n.guid != (schemas.GUID{}) {
 		r.GUID = n.guid.String()
 	}
@@ -228,27 +237,44 @@ func (l *LastGood) put(n name, found schemas.Found, now time.Time) {
 	if l == nil || n.kind == byForeign {
 		return
 	}
-	body, err := recordOf(n, found, now)
+	l.keep(n, remembered{found: found, at: now})
+}
+
+// rule remembers a verdict.
+func (l *LastGood) rule(p pairOfPrints, said verdict, now time.Time) {
+	if l != nil {
+		l.keep(p.name(), remembered{verdict: &said, at: now})
+	}
+}
+
+func (l *LastGood) keep(n name, one remembered) {
+	body, err := recordOf(n, one)
 	if err != nil || len(body) > mostRecord {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	// The same answer again need not be written more often than it matters.
-	if old, ok := l.known[n]; ok && !old.alias && now.Sub(old.at) < 10*time.Minute && sameFound(old.found, found) {
+	if old, ok := l.known[n]; ok && !old.alias && one.at.Sub(old.at) < 10*time.Minute && old.same(&one) {
 		return
 	}
 	size := int64(recordOverhead + len(body))
 	if l.size+size > l.limit {
 		l.compact(l.limit/2 - size)
 	}
-	l.know(n, found, now, size)
+	one.bytes = size
+	l.know(n, one)
 	if l.size+size <= l.limit && writeRecord(l.file, body) == nil {
 		l.size += size
 	}
 }
 
-func sameFound(a, b schemas.Found) bool {
+// same tells whether two answers say the same.
+func (r *remembered) same(o *remembered) bool {
+	if r.verdict != nil && o.verdict != nil {
+		return *r.verdict == *o.verdict
+	}
+	a, b := &r.found, &o.found
 	return a.Subject == b.Subject && a.Version == b.Version && a.ID == b.ID && a.GUID == b.GUID && a.Deleted == b.Deleted && a.Source.Text == b.Source.Text
 }
 
@@ -287,8 +313,7 @@ func (l *LastGood) compact(room int64) {
 	old := l.known
 	l.known = make(map[name]remembered, len(keep))
 	for _, n := range keep {
-		one := old[n]
-		l.know(n, one.found, one.at, one.bytes)
+		l.know(n, old[n])
 	}
 }
 
@@ -300,7 +325,7 @@ func (l *LastGood) fill(keep []name, known map[name]remembered) (size int64, err
 			break
 		}
 		var body []byte
-		if body, err = recordOf(k, known[k].found, known[k].at); err == nil {
+		if body, err = recordOf(k, known[k]); err == nil {
 			err = writeRecord(l.file, body)
 			size += int64(recordOverhead + len(body))
 		}

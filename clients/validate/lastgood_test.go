@@ -255,3 +255,29 @@ func writeForEver(path string) {
 		_, _ = os.Stdout.Write([]byte{'.'})
 	}
 }
+
+// TestLastGoodVerdicts knows what the registry said of two versions.
+func TestLastGoodVerdicts(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "last.good")
+	f := newFixture()
+	third := f.put("orders-value", schemas.JSON, `{"type":"object","required":["id"],"properties":{"id":{"type":"number"}}}`)
+	c := &comparing{shelf: f.shelf, says: map[schemas.Version]string{3: "a number is no integer"}}
+	e := &validate.Expect{Subject: validate.Fixed("orders-value"), Reads: validate.ReadsCompatible(2)}
+	judge := func(v *validate.Validator, when string) {
+		t.Helper()
+		for of, want := range map[*schemas.Found]validate.Reason{&f.order1: validate.NoReason, &third: validate.VersionUnsupported} {
+			if o := v.BeforeConsume(ctx, &validate.Message{Headers: stamped(*of), Payload: text(`{"id":1}`)}, e); o.Reason != want {
+				t.Errorf("%s: version %s: %s %s (%v)", when, of.Version, o.Verdict, o.Reason, o.Err)
+			}
+		}
+	}
+	l := openLastGood(t, path, 0)
+	v, _ := open(t, c, validate.Options{LastGood: l})
+	judge(v, "the first life")
+	v.Close()
+	_ = l.Close()
+	c.fail(schemas.ErrUnreachable)
+	v, _ = open(t, c, validate.Options{LastGood: openLastGood(t, path, 0)})
+	judge(v, "the second life, in an outage")
+}

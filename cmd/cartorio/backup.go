@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cartorio-registry/cartorio/registry/sqlite"
+	"github.com/cartorio-registry/cartorio/registry/transfer"
 )
 
 // storeFlag names the database that serve would open.
@@ -69,6 +70,5 @@ func lookInto(ctx context.Context, path string) (told string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	h := r.Holdings()
-	return fmt.Sprintf("%s in %s, to revision %d", countOf(len(h.Versions), "version"), countOf(len(h.Subjects), "subject"), r.Revision()), nil
+	return fmt.Sprintf("%s, to revision %d", counted(transfer.FromHeld(r)), r.Revision()), nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -108,8 +109,11 @@ func (a *app) migrate(ctx context.Context, m migrating) error {
 	if err != nil {
 		return err
 	}
-	done := movement{From: m.from, To: m.to, DryRun: m.dryRun, Versions: len(g.Versions), Subjects: len(g.Subjects), Notes: g.Notes}
+	done := movement{From: m.from, To: m.to, DryRun: m.dryRun, Versions: len(g.Versions), Subjects: subjectsIn(g), Notes: g.Notes}
 	done.Report, err = a.fillPlace(ctx, to, g, m)
+	if errors.Is(err, transfer.ErrRenumbered) {
+		err = failf(exitNotCompared, "filling %s: %w; --renumber says so", m.to, err)
+	}
 	if err != nil {
 		err = moveError("filling "+m.to, err)
 	}
@@ -198,7 +202,11 @@ func (d movement) print(w io.Writer, format, source string) error {
 			}
 			p("%s %s", word, f)
 		}
-		p("checked %s, %s, %s: %s", countOf(v.Versions, "version"), countOf(v.IDs, "id"), countOf(v.GUIDs, "GUID"), countOf(len(v.Differences), "difference"))
+		read := countOf(v.Versions, "version")
+		if v.IDs > 0 {
+			read += ", " + countOf(v.IDs, "id") + ", " + countOf(v.GUIDs, "GUID")
+		}
+		p("checked %s: %s", read, countOf(len(v.Differences), "difference"))
 	}
 	_, err := fmt.Fprint(w, "")
 	return err

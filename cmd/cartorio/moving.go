@@ -17,6 +17,7 @@ import (
 	"github.com/cartorio-registry/cartorio/registry"
 	"github.com/cartorio-registry/cartorio/registry/sqlite"
 	"github.com/cartorio-registry/cartorio/registry/transfer"
+	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/formats"
 )
 
@@ -225,11 +226,16 @@ func checkPace(p transfer.Pace) error {
 
 // counted is what a gathered registry is to a person.
 func counted(g transfer.Gathered) string {
-	subjects := map[string]bool{}
+	return fmt.Sprintf("%s in %s", countOf(len(g.Versions), "version"), countOf(subjectsIn(g), "subject"))
+}
+
+// subjectsIn counts the subjects that have versions.
+func subjectsIn(g transfer.Gathered) int {
+	subjects := map[schemas.Subject]bool{}
 	for i := range g.Versions {
-		subjects[g.Versions[i].Subject.String()] = true
+		subjects[g.Versions[i].Subject] = true
 	}
-	return fmt.Sprintf("%s in %s", countOf(len(g.Versions), "version"), countOf(len(subjects), "subject"))
+	return len(subjects)
 }
 
 func countOf(n int, noun string) string {

@@ -98,7 +98,7 @@ func TestHostileArchives(t *testing.T) {
 	}
 	bomb := packedFile{name: "registry.json", text: strings.Repeat(" ", 63<<20)}
 	bombs := []packedFile{{}}
-	for i := range 5 {
+	for i := range 2 {
 		bombs = append(bombs, packedFile{name: fmt.Sprint(i), text: bomb.text})
 	}
 	bombs[0] = manifestOf(bombs[1:]...)

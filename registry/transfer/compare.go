@@ -38,7 +38,7 @@ const nothing = "none"
 // Compare tells what to holds differently from from, as far as both tell it. It
 // is sorted by name.
 func Compare(from, to Gathered) []Difference {
-	c := comparison{from: from, to: to, marked: from.Marked && to.Marked}
+	c := comparison{from: from, to: to, marked: from.Marked && to.Marked, out: []Difference{}}
 	c.versions()
 	c.settings()
 	c.contexts()

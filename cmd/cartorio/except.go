@@ -23,6 +23,7 @@ type excepting struct {
 	environments               []string
 	rule, path                 string
 	remove                     bool
+	head                       string // with check.against: what is compared
 	check                      checking
 }
 
@@ -39,7 +40,8 @@ move or texts of Cartório change, and is another one when the schema changes
 further.
 
 Rule and path of the entry are for readers. They are taken from the finding when
---against tells what to compare, else from --rule and --path.
+--against tells what to compare (and --head, where check was given one), else from
+--rule and --path.
 
 An entry that is there already is replaced. --remove takes it out.`,
 		Example: `  cartorio except 7fbc1c5f2ee8bc9f394ce11aaabafd11 --reason 'no consumer left' \
@@ -57,8 +59,9 @@ An entry that is there already is replaced. --remove takes it out.`,
 	f.StringVar(&x.path, "path", "", "`PATH` of the finding, for readers")
 	f.StringVar(&x.file, "exceptions", "", "`FILE` to change (default: cartorio.exceptions.yaml beside cartorio.yaml, or at the repository's root)")
 	f.BoolVar(&x.remove, "remove", false, "take the entry out")
-	f.StringVar(&x.check.against, "against", "", "`BASE` to compare the current folder with, to find rule and path of the finding")
-	for _, name := range []string{"reason", "owner", "until", "environment", "rule", "path", "exceptions", "remove", "against"} {
+	f.StringVar(&x.check.against, "against", "", "`BASE` to compare with, to find rule and path of the finding")
+	f.StringVar(&x.head, "head", ".", "`HEAD` of that comparison, as it was given to check")
+	for _, name := range []string{"reason", "owner", "until", "environment", "rule", "path", "exceptions", "remove", "against", "head"} {
 		keyed(cmd, name, "except."+name, "CARTORIO_EXCEPT_"+strings.ToUpper(name))
 	}
 	return cmd
@@ -128,7 +131,7 @@ func (a *app) complete(ctx context.Context, e *config.Exception, x excepting) er
 	if err != nil {
 		return fail(exitUsage, err)
 	}
-	results, err := a.results(ctx, ".", &c, q)
+	results, err := a.results(ctx, x.head, &c, q)
 	if err != nil {
 		return err
 	}

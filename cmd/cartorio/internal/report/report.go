@@ -124,7 +124,7 @@ func (r Run) items() []item {
 		for _, f := range faults {
 			list = append(list, item{
 				rule: ruleNotChecked, title: "not checked", message: f.Message, severity: notChecked, subject: c.Subject,
-				file: r.path(f.File), line: f.Line, column: f.Column,
+				file: orElse(r.path(f.File), r.path(c.Head)), line: f.Line, column: f.Column,
 				fingerprint: compat.FileFingerprint(c.Format, c.Subject, ruleNotChecked, f.File),
 			})
 		}

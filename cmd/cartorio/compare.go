@@ -281,7 +281,7 @@ func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q comp
 		return r.refuse(q, base, p.Err, "")
 	}
 	if p.New == nil {
-		return r.conclude(q, base.show(p.Old.Path), removed(head, base, p.Old))
+		return r.conclude(q, base.show(p.Old.Path), removed(head, base, p.Old, q.Category))
 	}
 	if how.unchanged(head, base, p) {
 		r.old = true
@@ -447,10 +447,14 @@ func (r result) conclude(q compat.Question, old string, f compat.Finding) result
 	f.Fingerprint = compat.FileFingerprint(f.Format, f.Subject, f.Rule, f.Path)
 	list := []compat.Finding{f}
 	compat.Accept(list, q.Exceptions, q.At)
+	verdict := compat.Compatible
+	if f.Severity == compat.SeverityBreaking && list[0].Accepted == nil {
+		verdict = compat.Breaking
+	}
 	r.report = compat.Report{
 		Subject: q.Subject, Label: q.Label, Format: r.format(), Level: q.Level, Policy: q.Policy, VerdictPolicy: q.VerdictPolicy,
-		Compatible: true,
-		Compared:   []compat.Comparison{{Old: compat.Old{Label: old}, Verdict: compat.Compatible, Findings: list}},
+		Compatible: verdict == compat.Compatible,
+		Compared:   []compat.Comparison{{Old: compat.Old{Label: old}, Verdict: verdict, Findings: list}},
 	}
 	return r
 }
@@ -488,8 +492,18 @@ func added(head *side, e *folder.Entry, where string) compat.Finding {
 	return f
 }
 
-func removed(head, base *side, e *folder.Entry) compat.Finding {
+// removed tells of a schema that is gone. Among files it is a risk; for Protobuf
+// the rule set decides, as buf's do.
+func removed(head, base *side, e *folder.Entry, category string) compat.Finding {
 	f := about(ruleRemoved, compat.Risk, e)
+	if e.Source.Type == schemas.Protobuf {
+		switch category {
+		case "FILE":
+			f.Severity, f.Aliases = compat.SeverityBreaking, []string{"FILE_NO_DELETE"}
+		case "PACKAGE":
+			f.Severity, f.Aliases = compat.SeverityBreaking, []string{"PACKAGE_MESSAGE_NO_DELETE"}
+		}
+	}
 	f.Base = compat.Location{Label: base.label, File: base.show(e.Path), Line: 1, Column: 1}
 	f.Head = compat.Location{Label: head.label}
 	return f

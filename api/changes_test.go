@@ -178,9 +178,10 @@ func (e *events) event() string {
 func TestStreamOfChanges(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
+	c.server.Observe(nil) // streams end while others are asked
 	open := c.server.Streams(20*time.Millisecond, 5*time.Second)
 	address, served := c.serve()
-	c.register("s", schema(`"string"`))
+	c.send("POST", "/subjects/s/versions", schema(`"string"`))
 	for _, row := range []struct {
 		query  string
 		header http.Header
@@ -214,7 +215,7 @@ func TestStreamOfChanges(t *testing.T) {
 	}
 	defer e.Body.Close()
 	for i, want := range []string{"3 config-set", "4 config-set"} {
-		c.do("PUT", "/config/s", fmt.Sprintf(`{"compatibility":%q}`, []string{"NONE", "FULL"}[i]))
+		c.send("PUT", "/config/s", fmt.Sprintf(`{"compatibility":%q}`, []string{"NONE", "FULL"}[i]))
 		if got := e.event(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -243,6 +244,7 @@ func TestStreamOfChanges(t *testing.T) {
 func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
+	c.server.Observe(nil) // streams end while others are asked
 	address, _ := c.serve()
 	defer c.server.Shutdown(context.Background())
 	for query, want := range map[string]int{"?after=x": 404, "?after=99": 400} {
@@ -279,6 +281,7 @@ func TestStreamsAreBounded(t *testing.T) {
 func TestSlowReadersAreDropped(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
+	c.server.Observe(nil) // streams end while others are asked
 	open := c.server.Streams(time.Millisecond, 20*time.Millisecond)
 	address, _ := c.serve()
 	defer c.server.Shutdown(context.Background())

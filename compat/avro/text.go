@@ -1,7 +1,6 @@
 package avro
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/cartorio-registry/cartorio/compat"
@@ -34,36 +33,7 @@ func (t text) spell(v *jsontext.Value) string {
 }
 
 // at finds where a pointer leads; nil when there is nothing.
-func (t text) at(p schemas.Pointer) *jsontext.Value {
-	v := t.root
-	for _, token := range tokens(p) {
-		if v == nil {
-			return nil
-		}
-		if v.Kind != jsontext.Array {
-			v = v.Get(token)
-			continue
-		}
-		i, err := strconv.Atoi(token)
-		if err != nil || i < 0 || i >= len(v.Items) {
-			return nil
-		}
-		v = v.Items[i]
-	}
-	return v
-}
-
-// tokens are the steps of a pointer, unescaped.
-func tokens(p schemas.Pointer) []string {
-	if p == "" {
-		return nil
-	}
-	list := strings.Split(string(p[1:]), "/")
-	for i := range list {
-		list[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(list[i])
-	}
-	return list
-}
+func (t text) at(p schemas.Pointer) *jsontext.Value { return jsontext.Editor{Root: t.root}.At(p) }
 
 // parent is the pointer one step up, and the last step.
 func parent(p schemas.Pointer) (up schemas.Pointer, last string) {
@@ -138,4 +108,4 @@ func remove(array *jsontext.Value, i int) compat.Edit {
 }
 
 // quoted is s as a JSON string.
-func quoted(s string) string { return string(jsontext.AppendString(nil, s)) }
+func quoted(s string) string { return jsontext.Quoted(s) }

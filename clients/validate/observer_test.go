@@ -193,6 +193,12 @@ func (r *reports) ReportReadership(_ context.Context, one schemas.Readership) er
 	return nil
 }
 
+func (r *reports) refuse(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fail = err
+}
+
 func (r *reports) take() []schemas.Readership {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -235,11 +241,11 @@ func TestReadershipIsReported(t *testing.T) {
 			v.BeforeConsume(ctx, &m, e)
 			v.BeforeConsume(ctx, &m, quiet)
 		}
-		sink.fail = errors.New("not now")
+		sink.refuse(errors.New("not now"))
 		if got := wait(); len(got) != 0 {
 			t.Errorf("taken although it was refused: %v", got)
 		}
-		sink.fail = nil
+		sink.refuse(nil)
 		counted := read
 		counted.Versions, counted.Seen, counted.Accepted, counted.Rejected = []schemas.Version{1, 2}, began, 2, 2
 		if d := cmp.Diff(want(counted), wait()); d != "" {

@@ -61,10 +61,10 @@ func within(t *testing.T, f func()) {
 	<-stopped
 	memory := max(peak, held(), before) - before
 	t.Logf("%v, %d MB", took.Round(time.Millisecond), memory>>20)
-	if limit := mostTime; took > limit {
+	if limit := slower * mostTime; took > limit {
 		t.Errorf("took %v, over %v", took, limit)
 	}
-	if memory > mostMemory {
-		t.Errorf("held %d MB, over %d", memory>>20, mostMemory>>20)
+	if memory > slower*mostMemory {
+		t.Errorf("held %d MB, over %d", memory>>20, slower*mostMemory>>20)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"gopkg.in/yaml.v3"
 
 	"github.com/cartorio-registry/cartorio/clients/sr"
 	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/gitfs"
@@ -125,6 +126,7 @@ func (a *app) origins(root, self *cobra.Command, d *diagnosis, all bool) error {
 			}
 		})
 	}
+	a.sections(d, file, seen)
 	names := append([]string{}, credentials...)
 	for _, n := range []string{a.config.Auth.User, a.config.Auth.Password, a.config.Auth.Token} {
 		if n != "" {
@@ -137,6 +139,32 @@ func (a *app) origins(root, self *cobra.Command, d *diagnosis, all bool) error {
 		}
 	}
 	return nil
+}
+
+// sections lists what the file says that no flag stands for, value by value.
+func (a *app) sections(d *diagnosis, file string, known map[string]bool) {
+	text, err := os.ReadFile(file)
+	var doc yaml.Node
+	if err != nil || yaml.Unmarshal(text, &doc) != nil || doc.Kind == 0 {
+		return // there is none; one that is wrong was refused before
+	}
+	var walk func(key string, n *yaml.Node)
+	walk = func(key string, n *yaml.Node) {
+		switch {
+		case known[key] || n.Tag == "!!null":
+		case n.Kind == yaml.MappingNode:
+			for i := 0; i+1 < len(n.Content); i += 2 {
+				walk(strings.TrimPrefix(key+"."+n.Content[i].Value, "."), n.Content[i+1])
+			}
+		case n.Kind == yaml.SequenceNode:
+			for i, item := range n.Content {
+				walk(fmt.Sprintf("%s[%d]", key, i), item)
+			}
+		default:
+			d.Settings = append(d.Settings, setting{Key: key, Value: withoutSecrets(n.Value), From: fmt.Sprintf("%s, line %d", filepath.ToSlash(file), n.Line)})
+		}
+	}
+	walk("", doc.Content[0])
 }
 
 // secretParameter is a parameter of an address that should not be shown.

@@ -1,9 +1,10 @@
 """Makes schemathesis ask about things that exist.
 
 Generated names and texts hardly ever meet a subject, an id or a schema that
-parses, so most answers would be the same few refusals. Half of the generated
+parses, so most answers would be the same few refusals. Most of the generated
 values are replaced by ones of a registry that this file fills first; the choice
-depends on the generated value alone, so a failing case can be repeated.
+depends on the generated value alone, and a failing case is printed as it was
+sent.
 
 CARTORIO_URL names the server.
 """
@@ -44,86 +45,100 @@ BODIES = [
 SUBJECTS = ["fuzz-a", "fuzz-b", "fuzz-json", "fuzz-proto", ":.fuzz:a", ":.fuzz:", "fuzz/a b", "fuzz-gone", "fuzz-new"]
 VERSIONS = ["1", "2", "3", "-1", "latest", "0", "99"]
 GUIDS = ["00000000-0000-0000-0000-000000000000"]
+IDS = []
 LEVELS = ["NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FULL", "FULL_TRANSITIVE", "full"]
 
 
 def call(method, path, body=None):
     request = urllib.request.Request(os.environ["CARTORIO_URL"] + path, method=method, data=None if body is None else json.dumps(body).encode())
     request.add_header("Content-Type", "application/json")
-    try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return json.load(answer)
-    except urllib.error.HTTPError as e:
-        raise SystemExit(f"filling the registry: {method} {path}: {e.code} {e.read().decode()}") from e
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return json.load(answer)
 
 
-def fill():
-    for subject, body in (
-        ("fuzz-a", BODIES[0]), ("fuzz-a", BODIES[1]), ("fuzz-b", BODIES[9]), ("fuzz-json", BODIES[4]), ("fuzz-proto", BODIES[6]),
-        (":.fuzz:a", BODIES[0]), ("fuzz%2Fa%20b", BODIES[3]), ("fuzz-gone", BODIES[0]),
-    ):
-        answer = call("POST", f"/subjects/{subject}/versions", body)
-        if answer["guid"] not in GUIDS:
+FILLED = (
+    ("fuzz-a", BODIES[0]), ("fuzz-a", BODIES[1]), ("fuzz-b", BODIES[9]), ("fuzz-json", BODIES[4]), ("fuzz-proto", BODIES[6]),
+    (":.fuzz:a", BODIES[0]), ("fuzz%2Fa%20b", BODIES[3]), ("fuzz-gone", BODIES[0]),
+)
+
+
+def fill(strict):
+    """Registers what the lists above name, after whatever the fuzzing has set
+    or deleted; the first time all of it must succeed."""
+    for path in ["/mode?recursive=true", "/config"] + [f"/{kind}/{s}" for s, _ in FILLED for kind in ("mode", "config")]:
+        attempt("DELETE", path)
+    for subject, body in FILLED:
+        answer = attempt("POST", f"/subjects/{subject}/versions", body)
+        if answer is None and strict:
+            raise SystemExit(f"filling the registry: {subject} was refused")
+        if answer and answer["guid"] not in GUIDS and len(GUIDS) < 20:
             GUIDS.append(answer["guid"])
-    call("DELETE", "/subjects/fuzz-gone")
+        if answer and answer["id"] not in IDS:
+            IDS[:] = [*IDS, answer["id"]][-20:]
+    attempt("DELETE", "/subjects/fuzz-gone")
 
 
-fill()
+def attempt(method, path, body=None):
+    try:
+        return call(method, path, body)
+    except urllib.error.HTTPError as e:
+        if e.code >= 500:
+            raise SystemExit(f"{method} {path}: {e.code} {e.read().decode()}") from e
+        return None
+
+
+fill(strict=True)
 
 
 def digest(value):
     return int.from_bytes(hashlib.sha256(repr(value).encode()).digest()[:8], "big")
 
 
-def pick(value, choices, one_in=2):
-    """One of the choices, or, every so often, the generated value itself."""
+def pick(value, choices, keep):
+    """One of the choices, or, once in so many times, the generated value."""
     d = digest(value)
-    return value if d % one_in == 0 else choices[d // 7 % len(choices)]
+    return value if d % keep == 0 else choices[d // 7 % len(choices)]
 
 
-@schemathesis.hook
-def map_path_parameters(context, path_parameters):
-    if not isinstance(path_parameters, dict):
-        return path_parameters
-    known = {"subject": SUBJECTS, "version": VERSIONS, "id": ["1", "2", "3", "4", "5", "6", "99"], "guid": GUIDS, "context": [".", ".fuzz", "fuzz"]}
-    return {k: pick(v, known[k], 4) if k in known else v for k, v in path_parameters.items()}
+def known(values, choices, keep):
+    return {k: pick(v, choices[k], keep) if k in choices else v for k, v in values.items()}
 
 
-@schemathesis.hook
-def map_query(context, query):
-    if not isinstance(query, dict):
-        return query
-    known = {
-        "subject": SUBJECTS, "subjectPrefix": ["", ":*:", ":.fuzz:", "fuzz"], "format": ["resolved", "serialized", "ignore_extensions", "default"],
-        "findTags": ["*", "PII"], "key": ["owner"], "value": ["fuzz"], "reader": VERSIONS, "writer": VERSIONS,
-    }
-    return {k: pick(v, known[k]) if k in known else v for k, v in query.items()}
-
-
-@schemathesis.hook
-def map_body(context, body):
-    if not isinstance(body, dict):
-        return body
-    path = context.operation.path
-    if path.startswith("/mode"):
+def body_of(path, method, body):
+    if path.startswith("/mode") and "mode" in body:
         # A registry that is read-only as a whole answers nothing else any more.
         modes = ["READWRITE", "IMPORT", "READWRITE"] + (["READONLY", "FORWARD"] if "{subject}" in path else [])
-        return {**body, "mode": pick(body.get("mode"), modes, 8)} if "mode" in body else body
+        return {**body, "mode": pick(body["mode"], modes, 8)}
     if path.startswith("/config"):
-        return {k: pick(v, LEVELS) if k.startswith("compatibility") and isinstance(v, str) else v for k, v in body.items()}
-    if "schema" in body and digest(body) % 3:
-        d = digest(body) // 3
-        keep = {} if d % 2 else {k: v for k, v in body.items() if k not in ("schema", "schemaType", "references")}
-        return {**keep, **BODIES[d // 2 % len(BODIES)]}
+        return {k: pick(v, LEVELS, 2) if k.startswith("compatibility") and isinstance(v, str) else v for k, v in body.items()}
+    d = digest(body)
+    if path == "/api/v1/compare" and d % 4:
+        side = BODIES[d // 4 % len(BODIES)]
+        other = next(b for b in BODIES[d // 80 % len(BODIES) :] + BODIES if b.get("schemaType") == side.get("schemaType"))
+        return {**body, "old": side, "new": other}
+    if path.startswith(("/subjects", "/compatibility")) and not path.endswith("/tags") and d % 4:
+        extra = {k: v for k, v in body.items() if k not in ("schema", "schemaType", "references")} if d % 8 == 1 else {}
+        return {**extra, **BODIES[d // 8 % len(BODIES)]}
     return body
 
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    # Whatever the last case did to the whole registry, the next one finds it
-    # writable nine times in ten.
-    if case.path.startswith("/subjects") and digest(case.id) % 10 == 0:
-        call("PUT", "/mode?force=true", {"mode": "READWRITE"})
+    """Puts what exists in place of most of what was generated, whatever phase
+    it comes from. One case in fifty finds the registry filled again."""
+    path = case.operation.path
+    if isinstance(case.path_parameters, dict):
+        case.path_parameters = known(case.path_parameters, {"subject": SUBJECTS, "version": VERSIONS, "id": [str(i) for i in IDS], "guid": GUIDS, "context": [":.:", ".fuzz", "fuzz"]}, 5)
+    if isinstance(case.query, dict):
+        case.query = known(case.query, {
+            "subject": SUBJECTS, "subjectPrefix": ["", ":*:", ":.fuzz:", "fuzz"], "format": ["resolved", "serialized", "ignore_extensions", "default"],
+            "findTags": ["*", "PII"], "key": ["owner"], "value": ["fuzz"], "reader": ["old"], "writer": ["new"], "asOf": ["1", "5", "2031-01-01T00:00:00Z"],
+            "offset": ["0", "1", "7"], "limit": ["0", "1", "100"], "after": ["0", "3"],
+        }, 2)
+    if isinstance(case.body, dict):
+        case.body = body_of(path, case.method, case.body)
+    if digest((path, case.method, case.path_parameters, case.body)) % 50 == 0:
+        fill(strict=False)
 
 
 @schemathesis.check

@@ -123,7 +123,7 @@ var (
 		Why:   "nothing was written with it before, so nothing can break.",
 		Fix:   "nothing needs to be done.",
 	}}
-	schemaRemoved = Rule{ID: "schema.removed", Mirror: "schema.added", Example: Example{
+	schemaRemoved = Rule{ID: "schema.removed", Mirror: "schema.added", Peers: []string{"FILE_NO_DELETE", "PACKAGE_MESSAGE_NO_DELETE"}, Example: Example{
 		Title: "the schema was removed",
 		Why:   "messages written with it may still be under way, and a consumer that starts without it cannot read them.",
 		Fix:   "keep the file until no queue or topic holds such messages; the registry keeps its versions in any case.",

@@ -147,6 +147,7 @@ func (a *app) fillPlace(ctx context.Context, to *movingEnd, g transfer.Gathered,
 		return transfer.ToRegistry(ctx, to.client, g, o)
 	case placeDatabase:
 		return fillDatabase(ctx, to.path, g, o)
+	case placeFiles, placeTopic: // a topic was refused before
 	}
 	report := transfer.Report{Steps: []transfer.Step{}, Losses: append([]transfer.Loss{}, g.Losses...)}
 	if m.dryRun {

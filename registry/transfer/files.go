@@ -223,6 +223,7 @@ func ending(t schemas.Type) string {
 		return ".avsc"
 	case schemas.Protobuf:
 		return ".proto"
+	case schemas.JSON:
 	}
 	return ".json"
 }

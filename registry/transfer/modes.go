@@ -114,7 +114,7 @@ func (m *migration) setMode(ctx context.Context, scope schemas.Subject, mode reg
 	}
 	told, asked := ask(ctx, m.peer, func() (string, error) { return m.client.Mode(ctx, scope, false) })
 	switch {
-	case asked != nil && !(errors.As(asked, &e) && e.Status == http.StatusOK):
+	case asked != nil && (!errors.As(asked, &e) || e.Status != http.StatusOK):
 		return asked
 	case told != string(mode):
 		return &sr.Error{Method: e.Method, URL: e.URL, Status: http.StatusMethodNotAllowed, Message: "it answers nothing, and the mode is not set"}

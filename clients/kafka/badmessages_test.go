@@ -147,7 +147,7 @@ func TestRealLateAndRetiredVersions(t *testing.T) {
 	asked := r.registry.asked.Load()
 	await(t, "the registry is asked for it", func() bool { return r.registry.asked.Load() > asked+1 })
 	two := r.register("orders-value", schemas.JSON, orderV2)
-	if d := <-got; d.Version != 2 || d.GUID != two.GUID || d.Attempt != 1 {
+	if d := next(t, got); d.Version != 2 || d.GUID != two.GUID || d.Attempt != 1 {
 		t.Errorf("%+v", d.Outcome)
 	}
 	three := r.register("orders-value", schemas.JSON, `{"type":"object","title":"three"}`)
@@ -155,7 +155,7 @@ func TestRealLateAndRetiredVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.put(kgo.Record{Headers: []kgo.RecordHeader{header("schemaVersion", "3")}, Value: []byte(`{"id":1}`)})
-	if d := <-got; d.Version != 3 || !d.Retired || d.Reason != validate.VersionRetired {
+	if d := next(t, got); d.Version != 3 || !d.Retired || d.Reason != validate.VersionRetired {
 		t.Errorf("%+v", d.Outcome)
 	}
 	if dead := len(r.all(r.dead)); dead != 0 {
@@ -195,6 +195,7 @@ func TestRealPartitionsAreApart(t *testing.T) {
 	put(1, "first", `{"id":1}`)
 	await(t, "it begins", func() bool { return handled.ids() == 1 })
 	r.remove(r.dead)
+	r.await(r.dead, 0)
 	put(0, "bad", `{"id":"x"}`)
 	for _, id := range []string{"behind", "behind2", "behind3", "behind4"} {
 		put(0, id, `{"id":1}`)
@@ -303,7 +304,7 @@ func TestRealTranslation(t *testing.T) {
 		r.put(kgo.Record{Headers: []kgo.RecordHeader{header("schemaVersion", one[0])}, Value: []byte(one[1])})
 	}
 	for n, want := range []string{`{"c":1}`, `{"c":2}`, `{"c":3}`} {
-		if d := <-got; string(d.Payload) != want || d.Version != 3 || (n < 2) != (d.TranslatedFrom == schemas.Version(n+1)) {
+		if d := next(t, got); string(d.Payload) != want || d.Version != 3 || (n < 2) != (d.TranslatedFrom == schemas.Version(n+1)) {
 			t.Errorf("%s: %+v", d.Payload, d.Outcome)
 		}
 	}
@@ -315,5 +316,17 @@ func TestRealTranslation(t *testing.T) {
 	}
 	if got := strings.Join(reasons, ", "); got != `translation_failed {"a":"fail"}, translation_failed {"a":"text"}` {
 		t.Errorf("set aside: %s", got)
+	}
+}
+
+// next is what comes next, within a minute and a half.
+func next[T any](t *testing.T, c <-chan T) T {
+	t.Helper()
+	select {
+	case one := <-c:
+		return one
+	case <-time.After(90 * time.Second):
+		t.Fatal("nothing came")
+		panic("unreachable")
 	}
 }

@@ -161,18 +161,20 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 	return c, nil
 }
 
-// startTries is how often a consumer tries to start before it gives up.
-const startTries = 3
-
-// askTime bounds one question to the broker.
-const askTime = 15 * time.Second
+const (
+	// startTries is how often a consumer looks for its topics, which takes a second
+	// and a half.
+	startTries = 5
+	// askTime bounds the start, and each commit.
+	askTime = 15 * time.Second
+)
 
 // Run consumes until ctx ends; then it takes no more messages, lets handlers
 // finish, commits what is finished, leaves the group and answers nil. A lost
 // connection is made again.
 //
-// Errors: at the start only: the broker cannot be reached in three tries, a
-// topic or the dead letter's topic does not exist.
+// Errors: at the start only: the broker cannot be reached within 15 s, a topic
+// or the dead letter's topic does not exist.
 func (c *Consumer) Run(ctx context.Context) error {
 	if err := c.start(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -224,6 +226,8 @@ func (c *Consumer) start(ctx context.Context) error {
 		return err
 	}
 	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
 	pause := deliver.FirstPause
 	for try := 1; ; try++ {
 		err := c.prepare(ctx, client)
@@ -243,8 +247,6 @@ func missing(names []string, what string) error {
 }
 
 func (c *Consumer) prepare(ctx context.Context, client Client) error {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
-	defer cancel()
 	gone, err := client.Missing(ctx, c.o.Topics)
 	if err != nil {
 		return err

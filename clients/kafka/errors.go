@@ -122,7 +122,13 @@ func send(ctx context.Context, p Publisher, r *kgo.Record, messageID string) err
 	if err == nil {
 		return nil
 	}
-	return &Error{Fate: fateOf(err), Topic: r.Topic, MessageID: messageID, Err: err}
+	fate := fateOf(err)
+	if c, ok := p.(interface{ PurgeTopicsFromProducing(topics ...string) }); ok && fate == Unroutable {
+		// A topic that was deleted and made again has another id, and the library
+		// would ask for the old one for ever.
+		c.PurgeTopicsFromProducing(r.Topic)
+	}
+	return &Error{Fate: fate, Topic: r.Topic, MessageID: messageID, Err: err}
 }
 
 // Reject makes a handler's error permanent: the message goes to the dead letter

@@ -190,7 +190,15 @@ func (r *real) create(topic string, partitions int32) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	r.await(topic, partitions)
 	r.t.Cleanup(func() { r.remove(topic) })
+}
+
+// await waits until the broker knows of what the controller has decided: that a
+// topic has so many partitions, or none.
+func (r *real) await(topic string, partitions int32) {
+	r.t.Helper()
+	await(r.t, fmt.Sprintf("topic %s with %d partitions", topic, partitions), func() bool { return r.partitions(topic) == partitions })
 }
 
 func (r *real) remove(topics ...string) {

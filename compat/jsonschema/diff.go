@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
 	"github.com/cartorio-registry/cartorio/schemas/jsontext"
 )
@@ -85,14 +86,8 @@ func (d *differ) report(rule *compat.Rule, p pairing, before, after, text string
 	for i, n := range []*jsonschema.Node{p.old, p.next} {
 		for _, k := range keywords {
 			f.answers[i] = append(f.answers[i], answerOf(n, k))
-			if len(keywords) == 1 && n.Value.Get(k) != nil {
-				at := n.Place()
-				at.Pointer = at.Pointer.Append(k)
-				if i == 0 {
-					f.Old.Pointer = at.Pointer
-				} else {
-					f.New.Pointer = at.Pointer
-				}
+			if len(keywords) == 1 {
+				*[]*schemas.Place{&f.Old, &f.New}[i] = n.PlaceOf(k)
 			}
 		}
 	}

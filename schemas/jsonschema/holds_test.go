@@ -82,3 +82,16 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
+
+// TestPlaceOf: a member's own place, and the node's where it has none.
+func TestPlaceOf(t *testing.T) {
+	t.Parallel()
+	root := nodeOf(t, "{\n  \"properties\": {\"a\": {\n    \"maxLength\": 3}}}").Root()
+	n := root.Property("a")
+	if p := n.PlaceOf("maxLength"); p.Pointer != "/properties/a/maxLength" || p.Position.Line != 3 || p.Position.Column != 18 {
+		t.Errorf("got %+v", p)
+	}
+	if p := n.PlaceOf("minLength"); p != n.Place() {
+		t.Errorf("got %+v", p)
+	}
+}

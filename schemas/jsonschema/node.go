@@ -187,6 +187,17 @@ func (n *Node) Place() schemas.Place {
 	}
 }
 
+// PlaceOf is where the value of one of n's members stands; n's own place when it
+// has none of that name.
+func (n *Node) PlaceOf(name string) schemas.Place {
+	v := n.Value.Get(name)
+	if v == nil {
+		return n.Place()
+	}
+	d := n.resource.document
+	return schemas.Place{Pointer: n.Pointer().Append(name), Position: d.position(v.Start), End: d.position(v.End)}
+}
+
 // where is the schema pointer that a violation shows: a place in another
 // document is shown with that document's name in front of a "#".
 func (n *Node) where(keyword string) schemas.Pointer {

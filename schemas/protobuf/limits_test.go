@@ -3,7 +3,10 @@ package protobuf_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"runtime/metrics"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,7 +18,10 @@ func nested(n int) string {
 	return `syntax = "proto3";` + strings.Repeat("message M {", n) + strings.Repeat("}", n)
 }
 
-const spelled schemas.Limit = "bytes of all full names, spelled out"
+const (
+	spelled schemas.Limit = "bytes of all full names, spelled out"
+	dotted  schemas.Limit = "bytes of a name with all its parts"
+)
 
 // hostile are texts that cost a parser more than their size, and the limit that
 // each meets.
@@ -32,6 +38,12 @@ var hostile = []struct {
 	{"angles nested 100,000 deep", `option (x) = {a ` + strings.Repeat("<a ", 100_000), schemas.LimitDepth},
 	{"compact options nested", `message A { optional A a = 1 [(x) = ` + strings.Repeat("{l ", 100_000), schemas.LimitDepth},
 	{"parentheses", strings.Repeat("(", 100_000), schemas.LimitDepth},
+	{"a type name of many parts", `syntax = "proto3"; message A { ` + strings.Repeat("a.", 100_000) + "b x = 1; }", dotted},
+	{"an option name of many parts", "option a" + strings.Repeat(".a", 500_000) + " = 1;", dotted},
+	{"an option name of many extensions", "option (a)" + strings.Repeat(" . (a)", 170_000) + " = 1;", dotted},
+	{"an option of a field of many parts", "message M { optional int32 a = 1 [" + strings.Repeat("a /**/.", 100_000) + "a = 1]; }", dotted},
+	{"a package of many parts", "package " + strings.Repeat("a.", 500_000) + "b;", dotted},
+	{"many option names of many parts", many(60, func(int) string { return "option a" + strings.Repeat(".a", 8_000) + " = 1;" }), "parts of all dotted names"},
 	{"20,001 fields", `syntax = "proto3"; message A {` + strings.Repeat("int32 a=1;", 20_001), schemas.LimitDeclarations},
 	{"20,001 messages", strings.Repeat("message A {}", 20_001), schemas.LimitDeclarations},
 	{"20,001 reserved numbers", "message A { reserved 1" + strings.Repeat(",1", 20_001) + ";}", schemas.LimitDeclarations},
@@ -46,7 +58,7 @@ var hostile = []struct {
 	{"extensions by ranges", "message A {" + many(9000, func(i int) string { return fmt.Sprintf("extensions %d;", i) }) + "} extend A {" + many(9000, func(i int) string { return fmt.Sprintf("optional int32 a%d=%d;", i, i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},
 	{"names by messages around", "message Z {}" + strings.Repeat("message "+strings.Repeat("n", 1000)+"{", 30) + many(15_000, func(i int) string { return fmt.Sprintf("optional Z f%d=%d;", i, i) }) + strings.Repeat("}", 30), spelled},
 	{"full names of messages in messages", strings.Repeat("message "+strings.Repeat("n", 1000)+"{", 30) + many(18_000, func(i int) string { return fmt.Sprintf("message A%d{}", i) }) + strings.Repeat("}", 30), spelled},
-	{"full names under a long package", "package a" + strings.Repeat(".a", 50_000) + "; " + many(18_000, func(i int) string { return fmt.Sprintf("message A%d{}", i) }), spelled},
+	{"full names under a long package", "package a" + strings.Repeat(".a", 8_000) + "; " + many(18_000, func(i int) string { return fmt.Sprintf("message A%d{}", i) }), spelled},
 	{"names by packages around", "package a" + strings.Repeat(".a", 250) + "; message M {" + many(15_000, func(i int) string { return fmt.Sprintf("optional a.M f%d=%d;", i, i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},
 	{"names of calls by packages around", "package a" + strings.Repeat(".a", 250) + "; message M {} service S {" + many(7_000, func(i int) string { return fmt.Sprintf("rpc F%d(a.M) returns (a.M);", i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},
 	{"names of options by packages around", "package a" + strings.Repeat(".a", 250) + "; message M {" + many(9_000, func(i int) string { return fmt.Sprintf("optional int32 f%d=%d [(q.x)=1];", i, i) }) + "}", "steps of compiling (oneofs by fields, options of one element, extensions by extension ranges, names by scopes)"},
@@ -60,17 +72,58 @@ func many(n int, one func(int) string) string {
 	return b.String()
 }
 
+// within holds fn to decision 28: a text stays under a second of processor time
+// and 256 MB of live memory.
+func within(t *testing.T, fn func()) {
+	t.Helper()
+	live := func() int64 {
+		sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(sample)
+		return int64(sample[0].Value.Uint64())
+	}
+	spent := func() time.Duration {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	runtime.GC()
+	before, at := live(), spent()
+	done, most := make(chan struct{}), make(chan int64)
+	go func() {
+		peak := before
+		for {
+			select {
+			case <-done:
+				most <- max(peak, live())
+				return
+			case <-time.After(2 * time.Millisecond):
+				peak = max(peak, live())
+			}
+		}
+	}()
+	fn()
+	took := spent() - at
+	close(done)
+	held := (<-most - before) >> 20
+	t.Logf("%v of processor time, %d MB live", took.Round(time.Millisecond), held)
+	if took > slower*time.Second {
+		t.Errorf("it took %v of processor time", took)
+	}
+	if held > 256 {
+		t.Errorf("it held %d MB", held)
+	}
+}
+
 func TestHostileTextsMeetTheirLimit(t *testing.T) {
 	for _, c := range hostile {
 		t.Run(c.name, func(t *testing.T) {
 			var limit *schemas.LimitError
-			start := time.Now()
-			err := parseError(t, c.text, schemas.ParseOptions{})
-			if took := time.Since(start); took > 5*time.Second {
-				t.Errorf("took %v", took)
-			}
+			var err error
+			within(t, func() { err = parseError(t, c.text, schemas.ParseOptions{}) })
 			if !errors.As(err, &limit) || limit.Limit != c.limit {
-				t.Fatalf("want a limit of %s, got %v", c.limit, err)
+				t.Fatalf("want a limit of %s, got %.200v", c.limit, err)
 			}
 			if limit.Found <= limit.Most {
 				t.Errorf("found %d, which is within %d", limit.Found, limit.Most)
@@ -86,26 +139,64 @@ func TestHostileTextsStayCheap(t *testing.T) {
 		"one line of fields": `syntax = "proto3";` + many(300, func(i int) string {
 			return fmt.Sprintf("message M%d{%s}", i, many(40, func(j int) string { return fmt.Sprintf("string field_%d=%d;", j, j) }))
 		}),
-		"one line of values":      `syntax = "proto3";enum E{Z=0;` + many(15_000, func(i int) string { return fmt.Sprintf("AAAAAAAAAAAAAAAAAAAAAAAAAA%d=%d;", i, i) }) + "}",
-		"an error in each byte":   `syntax = "proto3";` + strings.Repeat("$", 500_000),
-		"unknown types":           `syntax = "proto3"; message M{` + many(10_000, func(i int) string { return fmt.Sprintf("x.y.z f%d=%d;", i, i) }) + "}",
-		"a long type name":        `syntax = "proto3"; message A { ` + strings.Repeat("a.", 100_000) + "b x = 1; }",
-		"an option of many parts": "option (a)" + strings.Repeat(".(a)", 250_000) + " = 1;",
-		"a string in pieces":      `syntax = "proto3"; option java_package = ` + strings.Repeat(`"a" `, 100_000) + ";",
-		"entries of one value":    `syntax = "proto3"; import "confluent/meta.proto"; option (confluent.file_meta) = {` + many(30_000, func(i int) string { return `tags:"a" ` }) + "};",
+		"one line of values":          `syntax = "proto3";enum E{Z=0;` + many(15_000, func(i int) string { return fmt.Sprintf("AAAAAAAAAAAAAAAAAAAAAAAAAA%d=%d;", i, i) }) + "}",
+		"an error in each byte":       `syntax = "proto3";` + strings.Repeat("$", 500_000),
+		"unknown types":               `syntax = "proto3"; message M{` + many(10_000, func(i int) string { return fmt.Sprintf("x.y.z f%d=%d;", i, i) }) + "}",
+		"type names of many parts":    `syntax = "proto3"; message A { ` + many(12, func(i int) string { return strings.Repeat("a.", 8_000) + fmt.Sprintf("b x%d = %d; ", i, i) }) + "}",
+		"option names of many parts":  many(12, func(int) string { return "option a" + strings.Repeat(".a", 8_000) + " = 1;" }),
+		"extension names, many parts": many(24, func(int) string { return "option (a)" + strings.Repeat(".(a)", 4_000) + " = 1;" }),
+		"a string in pieces":          `syntax = "proto3"; option java_package = ` + strings.Repeat(`"a" `, 250_000) + ";",
+		"entries of one value":        `syntax = "proto3"; import "confluent/meta.proto"; option (confluent.file_meta) = {` + many(60_000, func(i int) string { return `tags:"a" ` }) + "};",
+		"a list of one value":         `syntax = "proto3"; import "confluent/meta.proto"; option (confluent.file_meta) = {tags: [` + strings.Repeat(`"",`, 300_000) + `""]};`,
+		"calls":                       `syntax = "proto3"; message M {} service S {` + many(19_000, func(i int) string { return fmt.Sprintf("rpc F%d(M) returns (M);", i) }) + "}",
+		"comments":                    `syntax = "proto3";` + strings.Repeat("//\n", 300_000),
 	} {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
-			s, err := protobuf.Parse(t.Context(), schemas.Source{Type: schemas.Protobuf, Text: text}, nil, schemas.ParseOptions{})
-			if err == nil {
-				s.Normalized()
-			}
-			if took := time.Since(start); took > 10*time.Second {
-				t.Errorf("took %v", took)
-			}
+			var err error
+			within(t, func() {
+				var s schemas.Schema
+				s, err = protobuf.Parse(t.Context(), schemas.Source{Type: schemas.Protobuf, Text: text}, nil, schemas.ParseOptions{})
+				if err == nil {
+					s.Normalized()
+				}
+			})
 			var list schemas.SyntaxErrors
 			if errors.As(err, &list) && len(list) > 201 {
 				t.Errorf("%d errors are kept", len(list))
+			}
+		})
+	}
+}
+
+// TestHostileClosures parses a small text that imports as much as it may.
+func TestHostileClosures(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		files, types int
+		limit        schemas.Limit
+	}{
+		{"twelve files of 6,500 messages", 12, 6_500, "declarations of all texts of the closure"},
+		{"four files of 6,500 messages", 4, 6_500, ""},
+		{"900 files of 30 messages", 900, 30, ""},
+	} {
+		files := tree{}
+		main := `syntax = "proto3"; message A {}`
+		for i := range c.files {
+			name := fmt.Sprintf("f%d.proto", i)
+			main += fmt.Sprintf(" import %q;", name)
+			files[name] = fmt.Sprintf(`syntax = "proto3"; package p%d; `, i) + many(c.types, func(j int) string { return fmt.Sprintf("message M%d { int32 a = 1; M%d b = 2; }", j, j) })
+		}
+		files["main.proto"] = main
+		t.Run(c.name, func(t *testing.T) {
+			var err error
+			source := files.source(t, "main.proto")
+			within(t, func() { _, err = files.parseSource(t, source, schemas.ParseOptions{}) })
+			var limit *schemas.LimitError
+			switch {
+			case c.limit == "" && err != nil:
+				t.Fatal(err)
+			case c.limit != "" && (!errors.As(err, &limit) || limit.Limit != c.limit):
+				t.Fatalf("want a limit of %s, got %.200v", c.limit, err)
 			}
 		})
 	}

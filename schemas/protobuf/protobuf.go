@@ -45,6 +45,12 @@ const limitClosure schemas.Limit = "bytes of all texts of the closure"
 
 const closureTexts = 4
 
+// limitClosureDeclarations names the bound on the declarations of a schema with
+// all its references: so many times the bound on one text.
+const limitClosureDeclarations schemas.Limit = "declarations of all texts of the closure"
+
+const closureDeclarations = 5
+
 // Parse reads source as [schemas.Format] describes. A text may also be the
 // base64 of a serialized FileDescriptorProto, as some clients send it.
 //
@@ -158,7 +164,7 @@ func (p *parsing) compile(ctx context.Context, list []schemas.Dependency, direct
 	own := p.own
 	s := &Schema{source: p.source, file: own.file, origins: map[*File]Origin{}}
 	g := &graph{name: p.name, own: own, others: map[string]*unit{}, stored: p.stored, shared: p.shared, named: p.named, leaf: p.leaf}
-	size := len(p.source.Text)
+	size, declarations := len(p.source.Text), own.scan.declarations
 	fingerprints := make([]schemas.Fingerprint, len(list))
 	for i, d := range list {
 		if d.Resolved.Source.Type != schemas.Protobuf {
@@ -172,6 +178,10 @@ func (p *parsing) compile(ctx context.Context, list []schemas.Dependency, direct
 		u, err := sharedUnit(p.shared, d.Reference.Name, d.Resolved.Source.Text, schemas.Limits{}, true)
 		if err != nil {
 			return nil, &schemas.ReferenceError{Reference: d.Reference, Err: err}
+		}
+		declarations += u.scan.declarations
+		if most := closureDeclarations * p.limits.Declarations; declarations > most && !p.stored {
+			return nil, &schemas.LimitError{Limit: limitClosureDeclarations, Most: most, Found: declarations}
 		}
 		origin := Origin{Subject: d.Resolved.Subject, Version: d.Resolved.Version, Direct: slices.Contains(direct, i)}
 		var names []string

@@ -22,6 +22,8 @@ type scanned struct {
 	lines  []int // offsets, in the text as given, of the lines' first bytes
 	parsed []int // the same in text
 	apart  bool  // a reserved statement was taken apart
+	// declarations are how many the text has.
+	declarations int
 }
 
 // position maps an offset in the text that was parsed to the text as given.
@@ -65,7 +67,7 @@ func scan(text string, limits schemas.Limits, stored bool) (*scanned, error) {
 	if err := s.run(); err != nil {
 		return nil, err
 	}
-	out := &scanned{text: text, lines: lineStarts(text), apart: s.apart}
+	out := &scanned{text: text, lines: lineStarts(text), apart: s.apart, declarations: s.declarations}
 	if len(s.edits) > 0 {
 		slices.SortStableFunc(s.edits, func(a, b edit) int { return cmp.Compare(a.at, b.at) })
 		var b strings.Builder
@@ -105,6 +107,20 @@ const limitSpelled schemas.Limit = "bytes of all full names, spelled out"
 // spelledTexts is how many times the limit of one text they may take.
 const spelledTexts = 8
 
+// limitDotted bounds a name of many parts, each a name: the compiler spells out
+// what stands before each part.
+const limitDotted schemas.Limit = "bytes of a name with all its parts"
+
+// dottedNames is how many times the limit of one name they may take.
+const dottedNames = 16
+
+// limitParts bounds the parts of all dotted names of a text: each takes a node
+// and more.
+const limitParts schemas.Limit = "parts of all dotted names"
+
+// allParts is how many of them a declaration may have, taken over all.
+const allParts = 5
+
 type scanner struct {
 	text         string
 	limits       schemas.Limits
@@ -119,6 +135,9 @@ type scanner struct {
 	item         byte   // of a reserved statement: 'n' after a number, 's' after a name
 	comma        int    // offset of its last comma
 	word         int    // length of the last word
+	dotted       int    // length of the dotted name so far, brackets counted
+	parts        int    // dots between names so far
+	joined       bool   // the last token can have a further part behind it
 	outer        []int  // lengths of the names of the open bodies
 	path         int    // their sum, with dots
 	spelled      int    // bytes of all full names so far
@@ -178,6 +197,7 @@ func (s *scanner) run() error {
 			}
 		case c == '"' || c == '\'':
 			s.reservedItem('s')
+			s.joined = false
 			s.skipString(c)
 		case isIdentStart(c):
 			for s.at < len(s.text) && (isIdentStart(s.text[s.at]) || isDigit(s.text[s.at])) {
@@ -188,6 +208,13 @@ func (s *scanner) run() error {
 			}
 			word := s.text[start:s.at]
 			s.word = len(word)
+			if !s.joined {
+				s.dotted = 0
+			}
+			s.joined = false
+			if s.dotted += len(word); s.dotted > dottedNames*s.limits.Name && !s.stored {
+				return s.fail(limitDotted, dottedNames*s.limits.Name, s.dotted, start)
+			}
 			if s.first == "" {
 				s.first, s.item, s.comma = word, 0, 0
 			}
@@ -197,11 +224,23 @@ func (s *scanner) run() error {
 			s.group = s.group || word == "group"
 		case isDigit(c) || c == '.' && s.at+1 < len(s.text) && isDigit(s.text[s.at+1]):
 			s.reservedItem('n')
+			s.joined = false
 			if err := s.number(); err != nil {
 				return err
 			}
 		default:
 			s.at++
+			if c == '(' && !s.joined {
+				s.dotted = 0
+			}
+			if s.joined = c == '.' || c == '(' || c == ')'; s.joined {
+				s.dotted++
+			}
+			if c == '.' {
+				if s.parts++; s.parts > allParts*s.limits.Declarations && !s.stored {
+					return s.fail(limitParts, allParts*s.limits.Declarations, s.parts, start)
+				}
+			}
 			if err := s.punctuation(c, start); err != nil {
 				return err
 			}

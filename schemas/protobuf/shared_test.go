@@ -31,7 +31,13 @@ func (f tree) source(t *testing.T, path string) schemas.Source {
 
 func (f tree) parse(t *testing.T, path string, options schemas.ParseOptions) (schemas.Schema, error) {
 	t.Helper()
-	return protobuf.Parse(t.Context(), f.source(t, path), schemas.ResolverFunc(func(_ context.Context, in schemas.Context, ref schemas.Reference) (schemas.Resolved, error) {
+	return f.parseSource(t, f.source(t, path), options)
+}
+
+// parseSource answers references by texts alone, so that a reference's own are
+// not looked for.
+func (f tree) parseSource(t *testing.T, source schemas.Source, options schemas.ParseOptions) (schemas.Schema, error) {
+	return protobuf.Parse(t.Context(), source, schemas.ResolverFunc(func(_ context.Context, in schemas.Context, ref schemas.Reference) (schemas.Resolved, error) {
 		return schemas.Resolved{Subject: ref.Target(in), Version: 1, Source: f.source(t, ref.Subject)}, nil
 	}), options)
 }

@@ -75,6 +75,7 @@ type record struct {
 	found   schemas.Found
 	parsed  *parsed
 	fetched time.Time
+	stamped atomic.Pointer[stampTexts] // the newest, since a producer mostly has one
 }
 
 // sameSchema tells whether two records are of one schema. Two GUIDs decide;

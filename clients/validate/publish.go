@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/cartorio-registry/cartorio/clients/framing"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -211,44 +210,40 @@ func (s *stamper) versionOfGUID(ctx context.Context) *Error {
 // stamps gives the headers to add: those that are not there. Those that are
 // must say the same.
 func (s *stamper) stamps(id *identity) ([]Header, *Error) {
-	f := s.record.found
+	f := &s.record.found
 	names := &valueNames
 	if s.m.IsKey {
 		names = &keyNames
 	}
-	version, number, guid := "", "", ""
-	if s.version != 0 {
-		version = s.version.String()
-	}
-	if f.ID.Number != 0 {
-		number = strconv.Itoa(int(f.ID.Number))
-	}
-	if f.GUID != (schemas.GUID{}) {
-		guid = f.GUID.String()
-	}
-	message := ""
+	texts := s.record.texts(s.subject, s.version)
+	message := stampText{}
 	if f.Source.Type == schemas.Protobuf {
-		message = s.message
+		message = stampTextOf(s.message)
 	}
 	out := make([]Header, 0, 8)
-	for _, one := range [...]struct{ name, there, stamp string }{
-		{names.subject, id.subject, s.subject.String()},
-		{names.version, id.version, version},
-		{names.id, id.id, number},
-		{names.guid, id.guid, guid},
-		{names.typ, id.typ, string(f.Source.Type)},
-		{names.message, id.message, message},
+	for _, one := range [...]struct {
+		name, there string
+		stamp       *stampText
+	}{
+		{names.subject, id.subject, &texts.subject},
+		{names.version, id.version, &texts.version},
+		{names.id, id.id, &texts.id},
+		{names.guid, id.guid, &texts.guid},
+		{names.typ, id.typ, &texts.typ},
+		{names.message, id.message, &message},
 	} {
+		stamp := one.stamp.text
 		switch {
-		case one.there == "" && one.stamp != "":
-			if len(one.stamp) > framing.LongestText {
-				return nil, s.fail(SubjectMismatch, fmt.Errorf("stamp the header %s: %d bytes, and %d are allowed", one.name, len(one.stamp), framing.LongestText))
+		case one.there == "" && stamp != "":
+			if len(stamp) > framing.LongestText {
+				return nil, s.fail(SubjectMismatch, fmt.Errorf("stamp the header %s: %d bytes, and %d are allowed", one.name, len(stamp), framing.LongestText))
 			}
-			out = append(out, Header{Name: one.name, Value: one.stamp})
-		case one.there != "" && one.stamp != "" && !s.agrees(one.name, one.there, one.stamp):
-			return nil, s.fail(IdentityConflict, fmt.Errorf("the header %s says %q already, and the pinned schema's is %q: remove it, or pin what it says", one.name, cut(one.there, 100), one.stamp))
+			out = append(out, Header{Name: one.name, Value: one.stamp.value})
+		case one.there != "" && stamp != "" && !s.agrees(one.name, one.there, stamp):
+			return nil, s.fail(IdentityConflict, fmt.Errorf("the header %s says %q already, and the pinned schema's is %q: remove it, or pin what it says", one.name, cut(one.there, 100), stamp))
 		}
 	}
+	version, guid := texts.version.text, texts.guid.text
 	agrees := id.binary == framing.Prefix{Form: framing.ByGUID, GUID: f.GUID} || id.binary == framing.Prefix{Form: framing.ByID, ID: f.ID.Number}
 	if id.binary.Form != 0 && !agrees {
 		return nil, s.fail(IdentityConflict, fmt.Errorf("the header %s says %s already, and the pinned schema is guid %s", names.binary, id.binary, guid))

@@ -118,6 +118,8 @@ type Checker struct {
 
 	// CategoryNames lists the categories, the strictest first.
 	CategoryNames []string
+	// CategoryRules lists every rule that Categories can report.
+	CategoryRules []Rule
 
 	// Message writes a difference as the peer's object in text form. reader and
 	// writer are "new" and "old", or the reverse; rule is our id, or empty. Nil

@@ -111,7 +111,7 @@ func (g *gate) stale(doc compat.Document) bool {
 // those that it begins.
 func ruleNamed(text string) (compat.Rule, bool) {
 	e := config.Entry{Text: text}
-	for _, r := range checkers.Rules() {
+	for _, r := range checkers.Named() {
 		if e.Names(r.ID, append(slices.Clone(r.Peers), r.Was...)) {
 			return r, true
 		}

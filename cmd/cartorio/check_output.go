@@ -56,7 +56,7 @@ func parseOutputs(list []string, file string) ([]output, error) {
 // writeAll writes every form that was asked for.
 func (a *app) writeAll(outputs []output, c checking, doc compat.Document, results []result) error {
 	run := report.Run{
-		Document: doc, Base: c.against, Path: platformPath(), Rules: checkers.Rules(),
+		Document: doc, Base: c.against, Path: platformPath(), Rules: checkers.Named(),
 		Annotations: a.config.Gate.MaxAnnotations, Findings: c.maxFindings,
 	}
 	for _, r := range results {

@@ -40,7 +40,7 @@ each of them. Nothing is asked of the network.`,
 }
 
 func (a *app) explain(name, format string) error {
-	rules := checkers.Rules()
+	rules := checkers.Named()
 	list := compat.RulesNamed(rules, name)
 	if len(list) == 0 {
 		return failf(exitUsage, "%q is the name of no rule%s; cartorio rules lists them all", name, nearest(rules, name))

@@ -26,5 +26,15 @@ func Rules() []compat.Rule {
 	return list
 }
 
+// Named lists every rule that a finding can name: those of Rules, and those of
+// other tools' rule sets.
+func Named() []compat.Rule {
+	list := Rules()
+	for _, c := range All() {
+		list = append(list, c.CategoryRules...)
+	}
+	return list
+}
+
 // ByID finds a rule by its id, or by one that it had before.
 func ByID(id string) (compat.Rule, bool) { return compat.RuleByID(Rules(), id) }

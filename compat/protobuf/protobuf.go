@@ -27,6 +27,7 @@ var Checker = compat.Checker{
 	Rules:         rules,
 	Categories:    Categories,
 	CategoryNames: CategoryNames(),
+	CategoryRules: CategoryRules(),
 	Layer:         compat.Wire,
 	Message:       Message,
 	SameWhenEqual: true,

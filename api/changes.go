@@ -197,6 +197,10 @@ func appendAudited(b []byte, a *registry.Audited) []byte {
 	}
 	o.text("fingerprint", a.Fingerprint)
 	o.text("reason", a.Reason)
+	o.text("owner", a.Owner)
+	if !a.Until.IsZero() {
+		o.always("until", a.Until.Format(time.RFC3339))
+	}
 	side := func(name string, c *registry.Config, m registry.Mode) {
 		switch {
 		case c != nil:
@@ -255,6 +259,8 @@ var (
 		{"permanent", booleanShape, false, "of a deletion"},
 		{"fingerprint", stringShape, false, "of an exception"},
 		{"reason", stringShape, false, "of an exception"},
+		{"owner", stringShape, false, "of an exception"},
+		{"until", stringShape, false, "of an exception; absent is for ever"},
 		{"before", &Shape{Type: "object", Doc: "config or mode"}, false, ""},
 		{"after", &Shape{Type: "object", Doc: "config, mode, or the new version without its text; values of sensitive properties are left out"}, false, ""},
 	}}

@@ -19,6 +19,7 @@ type view interface {
 	Versions(context.Context, schemas.Subject, registry.Deleted, registry.Page) ([]schemas.Version, error)
 	Version(context.Context, schemas.Subject, schemas.Version, bool) (registry.Stored, error)
 	ByID(context.Context, int32, *schemas.Subject) (registry.Stored, error)
+	ByGUID(context.Context, schemas.GUID) (registry.Stored, error)
 	List(context.Context, schemas.Subject, registry.Deleted, bool, string, registry.Page) ([]registry.Stored, error)
 	ConfigOf(schemas.Subject) (registry.Config, bool)
 	ConfigInForce(schemas.Subject) registry.Config

@@ -47,6 +47,8 @@ func TestAsOf(t *testing.T) {
 		{"/schemas/ids/2", "3", 40403, ``},
 		{"/schemas/ids/2?fetchMaxId=true", "4", 0, `"maxId":2`},
 		{"/schemas/ids/2/schema", "4", 0, `"int"`},
+		{"/schemas/guids/095d71cf-1255-6b9d-5e33-0ad575b3df5d", "1", 40403, ``},
+		{"/schemas/guids/095d71cf-1255-6b9d-5e33-0ad575b3df5d", "2", 0, `"erased":true`},
 		{"/schemas", "2", 0, `"version":1`},
 		{"/schemas?aliases=true", "6", 0, `"aliases":["old"]`},
 		{"/config", "2", 0, `{"compatibilityLevel":"BACKWARD"}`},

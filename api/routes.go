@@ -78,7 +78,7 @@ var routes = []Route{
 	{Method: "GET", Path: "/schemas/ids/{id}/schema", Doc: "Get the text of a schema by its id.", Answer: textShape, Errors: []int{40403, 42201}, Handle: getTextByID, Query: []Param{ofSubject, format, asOf}},
 	{Method: "GET", Path: "/schemas/ids/{id}/subjects", Doc: "List the subjects that use an id.", Answer: subjectsShape, Errors: []int{40403}, Handle: getSubjectsOfID, Query: []Param{ofSubject, deleted, offset, limit}},
 	{Method: "GET", Path: "/schemas/ids/{id}/versions", Doc: "List one version per subject that uses an id.", Answer: placesShape, Errors: []int{40403}, Handle: getVersionsOfID, Query: []Param{ofSubject, deleted, offset, limit}},
-	{Method: "GET", Path: "/schemas/guids/{guid}", Doc: "Get a schema by its GUID.", Answer: schemaByGUIDShape, Errors: []int{40403, 42201}, Handle: getByGUID, Query: []Param{format, referenceForm}},
+	{Method: "GET", Path: "/schemas/guids/{guid}", Doc: "Get a schema by its GUID.", Answer: schemaByGUIDShape, Errors: []int{40403, 42201}, Handle: getByGUID, Query: []Param{format, referenceForm, asOf}},
 	{Method: "GET", Path: "/schemas/guids/{guid}/ids", Doc: "List the ids of a GUID in all contexts; an unknown GUID has none.", Answer: contextIDsShape, Handle: getIDsOfGUID},
 	{Method: "GET", Path: "/schemas/types", Doc: "List the schema types.", Answer: typesShape, Handle: listTypes},
 

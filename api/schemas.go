@@ -118,7 +118,7 @@ func (x *exchange) byGUID() (registry.Stored, error) {
 	if err != nil {
 		return registry.Stored{}, coded(40403, "schema %s not found: %s", x.segment("guid"), err)
 	}
-	return x.server.registry.ByGUID(x.ctx(), g)
+	return x.view().ByGUID(x.ctx(), g)
 }
 
 // getByGUID answers GET /schemas/guids/{guid}.

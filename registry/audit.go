@@ -30,7 +30,8 @@ type Audited struct {
 	ConfigBefore, ConfigAfter *Config
 	ModeBefore, ModeAfter     Mode
 
-	Fingerprint, Reason string // of an exception
+	Fingerprint, Reason, Owner string    // of an exception
+	Until                      time.Time // of an exception; zero is for ever
 }
 
 // Bounds of one reading of the audit trail.
@@ -158,7 +159,10 @@ func audited(r Record) (Audited, error) {
 			return a, err
 		}
 		scope(b.Context, b.Subject)
-		a.Fingerprint, a.Reason = b.Fingerprint, b.Reason
+		a.Fingerprint, a.Reason, a.Owner = b.Fingerprint, b.Reason, b.Owner
+		if b.Until != 0 {
+			a.Until = time.UnixMilli(b.Until).UTC()
+		}
 	}
 	return a, nil
 }

@@ -186,19 +186,21 @@ func (s *State) byID(number int32, subject *schemas.Subject) (Stored, error) {
 //
 // Errors: CodeSchemaUnknown.
 func (r *Registry) ByGUID(ctx context.Context, g schemas.GUID) (Stored, error) {
-	return answer(ctx, r, func(s *State) (Stored, error) {
-		var best *entry
-		for e := s.guids[guidKey(g)]; e != nil; e = e.next {
-			if e.guid == g && (best == nil || e.before(best)) {
-				best = e
-			}
+	return answer(ctx, r, func(s *State) (Stored, error) { return s.byGUID(g) })
+}
+
+func (s *State) byGUID(g schemas.GUID) (Stored, error) {
+	var best *entry
+	for e := s.guids[guidKey(g)]; e != nil; e = e.next {
+		if e.guid == g && (best == nil || e.before(best)) {
+			best = e
 		}
-		if best == nil {
-			return Stored{}, schemaUnknown(g.String() + " ")
-		}
-		at, v := best.place(nil)
-		return s.stored(at, v), nil
-	})
+	}
+	if best == nil {
+		return Stored{}, schemaUnknown(g.String() + " ")
+	}
+	at, v := best.place(nil)
+	return s.stored(at, v), nil
 }
 
 // IDsOf lists the ids that have a GUID, by context (the default one first), then

@@ -319,6 +319,9 @@ func (p *Past) ByID(_ context.Context, number int32, subject *schemas.Subject) (
 	return p.state.byID(number, subject)
 }
 
+// ByGUID is [Registry.ByGUID] as of p. The text may be erased since.
+func (p *Past) ByGUID(_ context.Context, g schemas.GUID) (Stored, error) { return p.state.byGUID(g) }
+
 // List is [Registry.List] as of p. Texts may be erased since.
 func (p *Past) List(_ context.Context, prefix schemas.Subject, d Deleted, latestOnly bool, rule string, page Page) ([]Stored, error) {
 	return p.state.storedList(filled(prefix), d, latestOnly, rule, page), nil

@@ -189,6 +189,7 @@ func TestEveryKindIsFolded(t *testing.T) {
 		{registry.KindExceptionSet, `{"v":1,"context":".","subject":"s","fingerprint":"g"}`, ""},
 		{registry.KindExceptionCleared, `{"v":1,"context":".","subject":"s","fingerprint":"g"}`, ""},
 		{registry.KindVersionDeleted, `{"v":1,"context":".emea","subject":"s","versions":[7]}`, ""},
+		{registry.KindMarksSet, `{"v":1,"context":".emea","high":91,"subjects":[{"subject":"s","high":11,"gone":[{"version":9,"guid":"` + guid + `","type":"AVRO"}]}]}`, ""},
 	}
 	j := newShared()
 	var batch registry.Batch

@@ -30,10 +30,17 @@ status=0
     run "$CARTORIO_URL/openapi.json" --max-time "$seconds" --warnings off > "$home/out" 2>&1
 ) || status=$?
 cases=$(sed -nE 's/^ *([0-9]+) generated.*/\1/p' "$home/out")
-if [ $status -eq 0 ] && [ "${cases:-0}" -gt 0 ]; then
+# It generates for some seconds before it asks; then a slow machine, too, sees
+# tens of requests a second.
+least=$((seconds > 11 ? seconds - 10 : 1))
+if [ $status -eq 0 ] && [ "${cases:-0}" -ge $least ]; then
   printf 'schemathesis: %s requests in %s s, none answered wrongly\n' "$cases" "$seconds"
   exit 0
 fi
-[ $status -ne 124 ] || echo 'schemathesis: it did not end: a request hangs'
 cat "$home/out"
+if [ $status -eq 0 ]; then
+  printf 'schemathesis: only %s requests in %s s: that proves nothing\n' "${cases:-0}" "$seconds"
+elif [ $status -eq 124 ]; then
+  echo 'schemathesis: it did not end: a request hangs'
+fi
 exit 1

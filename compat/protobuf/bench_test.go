@@ -2,7 +2,10 @@ package protobuf_test
 
 import (
 	"fmt"
+	"runtime"
+	"runtime/metrics"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -56,10 +59,26 @@ func BenchmarkTruth(b *testing.B) {
 	}
 }
 
+// live is the memory that the last collection found in use, in bytes.
+func live() int64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64())
+}
+
+// spent is the processor time of the process.
+func spent(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 // TestHostilePairs: pairs at the limits of texts stay bounded, or are left not
 // checked.
 func TestHostilePairs(t *testing.T) {
-	t.Parallel()
 	deep := func(leaf string) string {
 		var b strings.Builder
 		b.WriteString(p2)
@@ -107,12 +126,31 @@ func TestHostilePairs(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			old, next := mustParse(t, c.old), mustParse(t, c.next)
-			start := time.Now()
+			runtime.GC()
+			at, before := spent(t), live()
+			done, most := make(chan struct{}), make(chan int64)
+			go func() {
+				peak := before
+				for {
+					select {
+					case <-done:
+						most <- max(peak, live())
+						return
+					case <-time.After(2 * time.Millisecond):
+						peak = max(peak, live())
+					}
+				}
+			}()
 			effects, changes := checker.Checker.Truth(old, next, compat.Budget{})
-			took := time.Since(start)
-			t.Logf("%s: %d changes, wire %v, json %v", took.Round(time.Millisecond), len(changes), effects[compat.Wire], effects[compat.JSONMapping])
-			if took > 20*time.Second { // 2 s on a machine of one's own
-				t.Errorf("the pair took %s", took)
+			took := spent(t) - at
+			close(done)
+			held := (<-most - before) >> 20
+			t.Logf("%s of processor time, %d MB live: %d changes, wire %v, json %v", took.Round(time.Millisecond), held, len(changes), effects[compat.Wire], effects[compat.JSONMapping])
+			if took > slower*2*time.Second {
+				t.Errorf("the pair took %s of processor time", took)
+			}
+			if held > 512 {
+				t.Errorf("the pair held %d MB", held)
 			}
 			if len(changes) == 0 {
 				t.Error("nothing is told")

@@ -13,7 +13,7 @@ func samplesOf(w, r *field) func(*filler) [][]byte {
 }
 
 // judgeCost is what a judgement takes on the wire and in JSON, in steps.
-var judgeCost = [...]int{20, 100}
+var judgeCost = [...]int{32, 180}
 
 // mostShown is how many bytes of witnesses a pair shows; what breaks beyond it
 // is told without one.

@@ -227,13 +227,14 @@ func (d *differ) isAbout(dir direction, p *proof, i, most int) bool {
 	return ok && len(about) <= most
 }
 
-// leaveOpen marks the changes that may be why a direction is not decided.
+// leaveOpen marks the changes that may be why a direction is not decided. Those
+// that need a human stay a risk, whatever else is open.
 func (d *differ) leaveOpen(dir direction, whole compat.Outcome) {
 	if whole.Answer != compat.Unchecked {
 		return
 	}
 	for i := range d.changes {
-		if allows(d.changes[i].rule, dir.index, compat.Undecided) {
+		if !d.changes[i].misleads && allows(d.changes[i].rule, dir.index, compat.Undecided) {
 			d.changes[i].set(dir.index, compat.Undecided, nil)
 		}
 	}

@@ -37,7 +37,7 @@ var (
 	may = []compat.Outcome{compat.Refuses, compat.Reads, compat.Undecided}
 	// soft changes are about keywords that readers are free to assert: a person
 	// has to look, whatever is proved of the others.
-	soft = []compat.Outcome{compat.Misleads, compat.Undecided}
+	soft = []compat.Outcome{compat.Misleads}
 	// told changes are about what people and tools read: some may stand for
 	// another meaning.
 	told = []compat.Outcome{compat.Reads, compat.Misleads}

@@ -199,6 +199,7 @@ func TestMeaningNeedsAHuman(t *testing.T) {
 		{"read-only spelled out", `{}`, `{"readOnly":false}`, "json.annotation-changed", "$", compat.Note},
 		{"write-only", `{"writeOnly":true}`, `{}`, "json.annotation-changed", "$", compat.Risk},
 		{"a format that asserts nothing", `{` + d2020 + `"type":"string","format":"date"}`, `{` + d2020 + `"type":"string","format":"date-time"}`, "json.format-changed", "$", compat.Risk},
+		{"a format that readers may assert", `{"type":"string"}`, `{"type":"string","format":"date"}`, "json.format-added", "$", compat.Risk},
 		{"an encoding", `{` + d2020 + `"type":"string"}`, `{` + d2020 + `"type":"string","contentEncoding":"base64"}`, "json.content-changed", "$", compat.Risk},
 		{"deprecated", `{}`, `{"deprecated":true}`, "json.annotation-changed", "$", compat.Note},
 		{

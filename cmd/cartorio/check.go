@@ -77,7 +77,9 @@ A PATTERN is a file, a folder or a glob with * and **, seen from HEAD.`,
   cartorio check --against 'git:merge-base(origin/main)' --format json
   cartorio check new.avsc --against old.avsc --level FULL
   cartorio check order.avsc --against registry:orders-value
-  cartorio check proto/ --against git:main --category WIRE_JSON`,
+  cartorio check proto/ --against git:main --category WIRE_JSON
+  cartorio check --against 'git:tags(v*)' --format text --format sarif=check.sarif
+  cartorio check order.avsc --against git:main --messages recorded.jsonl`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			head := "."

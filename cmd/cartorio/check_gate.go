@@ -102,6 +102,7 @@ func (g *gate) apply(results []result) {
 	for i := range results {
 		r := &results[i]
 		entry := entryOf(r.pair)
+		stability, source := g.stabilityOf(entry) // once: it looks into the text
 		for j := range r.report.Compared {
 			c := &r.report.Compared[j]
 			if f, ok := g.stabilityLowered(*r, *c); ok {
@@ -111,7 +112,7 @@ func (g *gate) apply(results []result) {
 				if c.Findings[n].Rule == ruleStability {
 					continue // it is about this very configuration
 				}
-				g.override(&c.Findings[n], entry)
+				g.override(&c.Findings[n], entry, stability, source)
 			}
 			g.bump(*r, c)
 			slices.SortStableFunc(c.Findings, func(a, b compat.Finding) int { return rank(a.Severity) - rank(b.Severity) })
@@ -131,7 +132,7 @@ func (g *gate) tell(c *compat.Comparison, f compat.Finding) {
 
 // override is what the configuration makes of one finding: the rule's own
 // severity first, then where it does not count, then how settled its subject is.
-func (g *gate) override(f *compat.Finding, e *folder.Entry) {
+func (g *gate) override(f *compat.Finding, e *folder.Entry, stability, source string) {
 	show := func(to compat.Severity, off bool, source string) {
 		if to == f.Severity && !off {
 			return
@@ -180,11 +181,10 @@ func (g *gate) override(f *compat.Finding, e *folder.Entry) {
 	if f.Severity == compat.Note {
 		return
 	}
-	level, source := g.stabilityOf(e)
 	switch {
-	case level == "draft" || level == "alpha":
+	case stability == "draft" || stability == "alpha":
 		show(compat.Note, false, source)
-	case level == "beta" && f.Severity == compat.SeverityBreaking:
+	case stability == "beta" && f.Severity == compat.SeverityBreaking:
 		show(compat.Risk, false, source)
 	}
 }

@@ -30,6 +30,9 @@ func (g *gate) settled(cfg config.File, e *folder.Entry) (level string, line int
 	if own.Stability != "" {
 		return own.Stability, own.Line
 	}
+	if len(cfg.Stability) == 0 && cfg.Check.IgnoreUnstable == nil {
+		return "", 0
+	}
 	pkg := packageOf(e)
 	for _, s := range cfg.Stability {
 		for _, name := range []string{e.Subject.String(), pkg} {

@@ -204,7 +204,8 @@ func exitCodesTopic() *cobra.Command {
 2   could not look: a file that does not parse, an unknown schema language, an
     unresolved reference, a missing ref, folder or database, a declared file
     that is not there, a pattern without match, a head or base without any
-    schema, an address that cannot be listened on. 2 wins over 1
+    schema, a recording without messages, an address that cannot be listened on.
+    2 wins over 1
 4   registry unreachable, timed out or failing
 5   registry refused the caller, or is read-only
 64  wrong usage

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -318,18 +319,29 @@ func (h *history) read(ctx context.Context, subject schemas.Subject, source sche
 // with another engine or another version may answer otherwise, and a pipeline
 // that is green must not be refused at registration.
 func (h *history) agree(ctx context.Context, subject schemas.Subject, took choices, e, known *folder.Entry, report compat.Report) error {
-	if h.client == nil || took != (choices{}) || len(e.Uses) > 0 || h.at != 0 || h.chosen != (choices{}) || h.how.versions > 0 || len(h.how.exceptions) > 0 {
+	if h.client == nil || took != (choices{}) || len(e.Uses) > 0 || h.at != 0 || h.chosen != (choices{}) || h.how.versions > 0 {
 		return nil
 	}
 	answer, err := h.client.CheckAll(ctx, subject, sr.Registration{Source: known.Source}, false)
 	if err != nil {
 		return err
 	}
+	if !answer.Compatible && report.Compatible && accepts(report) {
+		h.app.say("%s: the registry does not know what was accepted here and will refuse it: PUT /api/v1/exceptions?subject=%s tells it", h.head.show(e.Path), url.QueryEscape(subject.String()))
+		return nil
+	}
 	if answer.Compatible != report.Compatible {
 		word := map[bool]string{true: "compatible", false: "not compatible"}
 		h.app.say("%s: the registry answers %s, this cartorio %s: registering will do what the registry says", h.head.show(e.Path), word[answer.Compatible], word[report.Compatible])
 	}
 	return nil
+}
+
+// accepts tells whether an exception made a report what it is.
+func accepts(r compat.Report) bool {
+	return slices.ContainsFunc(r.Compared, func(c compat.Comparison) bool {
+		return slices.ContainsFunc(c.Findings, func(f compat.Finding) bool { return f.Accepted != nil })
+	})
 }
 
 // outside adds the references that no file answers: as extra says, else as the

@@ -48,7 +48,10 @@ func TestScripts(t *testing.T) {
 			"serve":   serveInScript,
 			"request": request,
 			"answers": answers,
-			"hex":     writeHex,
+			"request-file": func(ts *testscript.TestScript, neg bool, args []string) {
+				request(ts, neg, []string{args[0], args[1], ts.ReadFile(args[2])})
+			},
+			"hex": writeHex,
 		},
 	})
 }

@@ -271,9 +271,11 @@ func TestLanes(t *testing.T) {
 			l.Add(name[:1], &item{d: d, name: name, handle: slow})
 		}
 		time.Sleep(time.Hour)
+		mu.Lock()
 		if now != 0 || most != 2 {
 			t.Errorf("%d at once", most)
 		}
+		mu.Unlock()
 		got := d.String()
 		at := func(what string) int {
 			i := strings.Index(got, what)
@@ -414,6 +416,8 @@ func TestObserver(t *testing.T) {
 		s.Go(func() { work.Work(s, &item{d: &desk{}, name: "m", facts: facts, judge: []validate.Outcome{hold}}) })
 		time.Sleep(time.Second)
 		s.Finish(time.Second, 0)
+		o.mu.Lock()
+		defer o.mu.Unlock()
 		if o.held != 0 || o.most != 1 || len(o.deliveries) != 3 {
 			t.Fatalf("held %d, at most %d, %d deliveries", o.held, o.most, len(o.deliveries))
 		}

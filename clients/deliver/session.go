@@ -12,9 +12,11 @@ import (
 type Session struct {
 	work   context.Context
 	cancel context.CancelFunc
-	once   sync.Once
 	stop   chan struct{}
 	busy   sync.WaitGroup
+
+	mu       sync.Mutex // nothing begins once it is halted
+	isHalted bool
 }
 
 // NewSession begins a session. Handlers get ctx's values and not its end: they
@@ -28,11 +30,25 @@ func NewSession(ctx context.Context) *Session {
 // Context is that of the handlers.
 func (s *Session) Context() context.Context { return s.work }
 
-// Go runs f as a part of the session, for which Finish waits.
-func (s *Session) Go(f func()) { s.busy.Go(f) }
+// Go runs f as a part of the session, for which Finish waits; a session that was
+// halted runs nothing more.
+func (s *Session) Go(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.isHalted {
+		s.busy.Go(f)
+	}
+}
 
 // Halt ends all waits and lets no other message be begun.
-func (s *Session) Halt() { s.once.Do(func() { close(s.stop) }) }
+func (s *Session) Halt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.isHalted {
+		s.isHalted = true
+		close(s.stop)
+	}
+}
 
 // Stopping tells that the session was halted; Stopped is closed then.
 func (s *Session) Stopping() bool {

@@ -97,10 +97,9 @@ func TestHostileArchives(t *testing.T) {
 	changed := func(change func(list []packedFile) []packedFile) []byte {
 		return pack(t, change(append([]packedFile{}, files...))...)
 	}
-	bomb := packedFile{name: "registry.json", text: strings.Repeat(" ", 63<<20)}
 	bombs := []packedFile{{}}
 	for i := range 2 {
-		bombs = append(bombs, packedFile{name: fmt.Sprint(i), text: bomb.text})
+		bombs = append(bombs, packedFile{name: fmt.Sprint(i), text: strings.Repeat(" ", 63<<20)})
 	}
 	bombs[0] = manifestOf(bombs[1:]...)
 	for _, c := range []struct {

@@ -25,13 +25,14 @@ import (
 // The goals of 100,000 versions in 8,000 subjects. Smaller runs are held to what
 // does not depend on the size.
 const (
-	scaleFull  = 100_000
-	scaleShort = 2_000
-	mostImport = 60 * time.Second
-	mostStart  = 3.0 // times a plain scan of the file
-	mostMemory = 300 // bytes a version beside one copy of each text
-	mostPage   = 10 * time.Millisecond
-	perSubject = 12.5
+	scaleFull   = 100_000
+	scaleShort  = 2_000
+	scaleRacing = 200
+	mostImport  = 60 * time.Second
+	mostStart   = 3.0 // times a plain scan of the file
+	mostMemory  = 300 // bytes a version beside one copy of each text
+	mostPage    = 10 * time.Millisecond
+	perSubject  = 12.5
 )
 
 // scaled is a registry of n versions: texts of about a kilobyte, every ninth with
@@ -130,6 +131,9 @@ func heap() uint64 {
 // It is not parallel: it measures.
 func TestScale(t *testing.T) {
 	n := scaleShort
+	if racing {
+		n = scaleRacing
+	}
 	if text := os.Getenv("CARTORIO_SCALE"); text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil || n < 100 {
@@ -231,8 +235,9 @@ func pages(t *testing.T, r *registry.Registry, n int) {
 			best = min(best, took)
 		}
 		t.Logf("%s: %v", path, best)
-		if best > mostPage {
-			t.Errorf("%s took %v, more than %v", path, best, mostPage)
+		// A small run on a busy machine tells only what is far off.
+		if most := mostPage; best > most && n >= scaleFull || best > 20*most && !racing {
+			t.Errorf("%s took %v, more than %v", path, best, most)
 		}
 	}
 	subjects := int(float64(n) / perSubject)

@@ -33,6 +33,9 @@ func restore(tb testing.TB, g transfer.Gathered) *registry.Registry {
 // seeds are those of an ordinary run; CARTORIO_HUNT gives more.
 func seeds(tb testing.TB) (list []uint64) {
 	n := 5
+	if racing {
+		n = 2
+	}
 	if text := os.Getenv("CARTORIO_HUNT"); text != "" {
 		if _, err := fmt.Sscan(text, &n); err != nil {
 			tb.Fatalf("CARTORIO_HUNT=%q is no number", text)

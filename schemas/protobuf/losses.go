@@ -63,8 +63,11 @@ func (c *comparer) entry(p *pair, e *entry, r *node) {
 	if fate.to == nil && !fate.astray || !isKey && !e.says() {
 		return // dropped by design: the field is gone, its value among the unknown ones
 	}
-	if fate.gone && r.get(fate.to) == nil {
-		return
+	if fate.gone {
+		// It hurts only where it shows in another field.
+		if got := r.get(fate.to); got == nil || !got.says() {
+			return
+		}
 	}
 	if fate.astray {
 		if fate.to == nil {

@@ -134,6 +134,9 @@ func sameValue(wf protoreflect.FieldDescriptor, v protoreflect.Value, rf protore
 // carry sends a message from writer to reader and says what was hurt.
 func carry(writer, reader *judge, m protoreflect.Message, layer compat.Layer) (text string, ok bool) {
 	to := reader.message(m.Descriptor().FullName())
+	if to == nil { // the package may have changed
+		to = reader.message(protoreflect.FullName(reader.schema.File().Package).Append(m.Descriptor().Name()))
+	}
 	if to == nil {
 		return "", false
 	}

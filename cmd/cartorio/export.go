@@ -7,7 +7,7 @@ import (
 func (a *app) exportCommand() *cobra.Command {
 	m := migrating{fromKeys: "CARTORIO_REGISTRY", format: "text"}
 	cmd := &cobra.Command{
-		Use:   "export [--from PLACE] PATH",
+		Use:   "export [--registry PLACE] PATH",
 		Short: "Write a registry to a folder that people can read, or to one archive",
 		Long: `Writes everything that a registry holds: one file a text, one subject.json a
 subject with numbers, ids, GUIDs, references and what is deleted, registry.json
@@ -22,7 +22,7 @@ sqlite:PATH tells more than a registry over HTTP: what was permanently deleted.
 
 ` + remoteHelp,
 		Example: `  cartorio export schemas-backup/
-  cartorio export --from sqlite:cartorio.db registry.tar.gz`,
+  cartorio export --registry sqlite:cartorio.db registry.tar.gz`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m.to = args[0]
@@ -33,8 +33,8 @@ sqlite:PATH tells more than a registry over HTTP: what was permanently deleted.
 			return a.migrate(cmd.Context(), m)
 		},
 	}
-	cmd.Flags().StringVar(&m.from, "from", defaultRegistry, "`PLACE` to read")
-	keyed(cmd, "from", "registry.url", "CARTORIO_REGISTRY_URL")
+	cmd.Flags().StringVar(&m.from, "registry", defaultRegistry, "`PLACE` to read")
+	keyed(cmd, "registry", "registry.url", "CARTORIO_REGISTRY_URL")
 	cmd.Flags().StringVar(&m.format, "format", "text", "text or json")
 	cmd.Flags().BoolVar(&m.verify, "verify", false, "read what was written and name every difference")
 	oneOf(cmd, "format", "text", "json")

@@ -121,11 +121,11 @@ func TestImportIsAllOrNothing(t *testing.T) {
 	}
 	database := "sqlite:" + filepath.Join(dir, "c.db")
 	var out, complaint bytes.Buffer
-	if code := run(context.Background(), []string{"import", "--to", database, "topic:" + dump}, nil, &out, &complaint); code != exitNotCompared || !strings.Contains(out.String(), `lost    subject "s30" version 1 (id 31): `) {
+	if code := run(context.Background(), []string{"import", "--registry", database, "topic:" + dump}, nil, &out, &complaint); code != exitNotCompared || !strings.Contains(out.String(), `lost    subject "s30" version 1 (id 31): `) {
 		t.Errorf("exit code %d, %s%s", code, out.String(), complaint.String())
 	}
 	out.Reset()
-	if code := run(context.Background(), []string{"import", "--to", database, "--renumber", "topic:" + dump}, nil, &out, &complaint); code != exitFindings {
+	if code := run(context.Background(), []string{"import", "--registry", database, "--renumber", "topic:" + dump}, nil, &out, &complaint); code != exitFindings {
 		t.Errorf("exit code %d, %s%s", code, out.String(), complaint.String())
 	}
 	g, err := gatherDatabase(t.Context(), filepath.Join(dir, "c.db"))

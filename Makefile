@@ -4,7 +4,7 @@ TOOL = $(GO) tool -modfile=tools/go.mod
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS = -s -w -X main.version=$(VERSION)
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint gen fuzz bench cover docker deps clients hammer kills ci
+.PHONY: help build test race lint gen fuzz bench cover docker deps clients hammer kills scale ci
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -38,6 +38,9 @@ clients: ## foreign clients against a server of this tree
 
 hammer: ## fuzz the HTTP surface for HAMMERTIME seconds (3600)
 	scripts/schemathesis.sh $${HAMMERTIME:-3600}
+
+scale: ## import, start and list 100,000 versions in 8,000 subjects
+	CARTORIO_SCALE=100000 $(GO) test -run TestScale -count 1 -v ./registry/transfer
 
 kills: ## kill -9 a registering server 50 times
 	CARTORIO_KILLS=50 $(GO) test -run Kill -count 1 -v ./registry/...

@@ -94,7 +94,7 @@ func (p *peer) gather(ctx context.Context) (Gathered, error) {
 		}
 		marks.Modes = marks.Configs
 	}
-	if g.Settings, err = p.settings(ctx, marks.Configs, marks.Modes, marked); err != nil {
+	if err := p.settings(ctx, &g, marks.Configs, marks.Modes, marked); err != nil {
 		return g, fmt.Errorf("read the configs and modes: %w", err)
 	}
 	if err := p.versions(ctx, &g, names, listed); err != nil {
@@ -327,17 +327,19 @@ func identify(v *registry.Held) {
 
 // settings reads what scopes say of themselves. Unless they are known to have
 // something, the global scope is asked for what is in force: it answers always,
-// and what is in force without it counts as nothing.
-func (p *peer) settings(ctx context.Context, configs, modes []schemas.Subject, exact bool) ([]registry.Setting, error) {
+// and what is in force without it counts as nothing. A config that says what we
+// do not know is a loss.
+func (p *peer) settings(ctx context.Context, g *Gathered, configs, modes []schemas.Subject, exact bool) error {
 	if !exact {
 		if _, err := ask(ctx, p, func() (string, error) { return p.client.Mode(ctx, sr.Global, false) }); absent(err) {
 			modes = nil // the registry knows none
 		} else if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	inForce := func(scope schemas.Subject) bool { return !exact && scope == sr.Global }
 	found := make([]registry.Setting, len(configs)+len(modes))
+	var mu sync.Mutex
 	err := p.gate.side(ctx, len(found), func(ctx context.Context, i int) error {
 		if i >= len(configs) {
 			scope := modes[i-len(configs)]
@@ -354,16 +356,21 @@ func (p *peer) settings(ctx context.Context, configs, modes []schemas.Subject, e
 		if declined(err) {
 			return nil
 		}
-		if err == nil {
-			found[i].Config, err = configOf(told)
-		}
 		if err != nil {
-			return fmt.Errorf("the config of %q: %w", scope, err)
+			return err
 		}
+		c, err := configOf(told)
+		if err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			g.Losses = append(g.Losses, Loss{Subject: scopeName(scope), What: "its config is not understood: " + err.Error()})
+			return nil //nolint:nilerr // it is told by name
+		}
+		found[i].Config = c
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	at := map[schemas.Subject]int{}
 	joined := []registry.Setting{}
@@ -379,7 +386,8 @@ func (p *peer) settings(ctx context.Context, configs, modes []schemas.Subject, e
 		}
 		joined[i].Mode = cmp.Or(s.Mode, joined[i].Mode)
 	}
-	return tidySettings(joined), nil
+	g.Settings = tidySettings(joined)
+	return nil
 }
 
 // tidySettings leaves out what says nothing and sorts the rest. The global scope

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -179,4 +183,37 @@ func TestMigrationIntoWhatIsThere(t *testing.T) {
 		t.Errorf("what was there is in mode %s", m)
 	}
 	register(there, "own", `"bytes"`)
+}
+
+// A peer that answers what the contract does not know loses that, by name, and
+// nothing else.
+func TestOddPeer(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answers := map[string]string{
+			"/subjects":              `["a"]`,
+			"/subjects/a/versions":   `[1,2]`,
+			"/subjects/a/versions/1": `{"subject":"a","version":1,"id":7,"schema":"\"int\""}`,
+			"/config":                `{"compatibilityLevel":"FULL"}`,
+			"/config/a":              `{"compatibilityLevel":"ODD"}`,
+			"/mode":                  `{"mode":"READWRITE"}`,
+			"/schemas/ids/7":         `{"schema":"\"int\"","maxId":9}`,
+		}
+		text, ok := answers[r.URL.Path]
+		if !ok {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		_, _ = io.WriteString(w, text)
+	}))
+	defer s.Close()
+	g, err := transfer.FromRegistry(t.Context(), dial(t, s.URL), unpaced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{`a v1 id 7 AVRO "int"`, `scope  {"compatibility":"FULL"}`, "context . listed=true to id 9", `lost "a": its config is not understood: `, `lost subject "a" version 2: the registry lists it and does not give it: `}
+	if got := told(g); !slices.EqualFunc(want, got, func(want, got string) bool {
+		return want == got || strings.HasSuffix(want, ": ") && strings.HasPrefix(got, want)
+	}) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
 }

@@ -54,6 +54,9 @@ func (d *differ) prove(t *told, v *visit, layer, dir int, w, r *field, samples f
 		}
 	}
 	if proof != nil {
+		if layer == 0 {
+			d.show(proof, dir)
+		}
 		if d.shown += len(proof.JSON) + len(proof.Bytes); d.shown > mostShown {
 			proof = nil
 		}
@@ -80,6 +83,17 @@ func frame(v *visit, s int, content []byte, skip *field) (payload []byte, name s
 	}
 }
 
+// show writes the payload of a witness on the wire for people. It takes longer
+// than to judge it, so that only one that is told is shown.
+func (d *differ) show(w *compat.Witness, dir int) {
+	writer, _ := sides(d.old.schema, d.next.schema, dir)
+	text, err := writer.ToJSON(schemas.Payload{Bytes: w.Bytes, Message: w.Message}, schemas.ReadOptions{Violations: 1})
+	w.JSON = string(text)
+	if err != nil {
+		w.JSON = `"0x` + hex.EncodeToString(w.Bytes) + `"` // it has no form in JSON
+	}
+}
+
 // judge asks the real reader what becomes of a payload.
 func (d *differ) judge(layer, dir int, payload []byte, name string) (compat.Outcome, *compat.Witness) {
 	writer, reader := sides(d.old.schema, d.next.schema, dir)
@@ -94,11 +108,6 @@ func (d *differ) judge(layer, dir int, payload []byte, name string) (compat.Outc
 		// What the writer itself cannot read was never a payload.
 		if own := writer.Reads(writer, p, options); !own.OK() || len(own.Losses) > 0 {
 			return compat.Reads, nil
-		}
-		text, err := writer.ToJSON(p, options)
-		w.JSON = string(text)
-		if err != nil {
-			w.JSON = `"0x` + hex.EncodeToString(payload) + `"` // it has no form in JSON
 		}
 	} else {
 		text, reading, err := reader.ReadsJSON(writer, p, options)

@@ -364,7 +364,7 @@ func (p *peer) settings(ctx context.Context, g *Gathered, configs, modes []schem
 			mu.Lock()
 			defer mu.Unlock()
 			g.Losses = append(g.Losses, Loss{Subject: scopeName(scope), What: "its config is not understood: " + err.Error()})
-			return nil //nolint:nilerr // it is told by name
+			return nil
 		}
 		found[i].Config = c
 		return nil

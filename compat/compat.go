@@ -43,6 +43,9 @@ type Witness struct {
 	Bytes   []byte // the exact payload
 	Message string // Protobuf: the message's full name
 	Text    string // what the failing side says
+	// Kind is what the failing side does to this very payload, which another
+	// change of the pair may decide; Unhurt means what the change does.
+	Kind Kind
 }
 
 // Change is one thing that is different between two schemas.

@@ -299,6 +299,9 @@ func show(w *Witness, d direction, layer Layer, kind Kind) *ShownWitness {
 	if w == nil {
 		return nil
 	}
+	if w.Kind != Unhurt {
+		kind = w.Kind
+	}
 	s := &ShownWitness{
 		Value: w.JSON, Bytes: base64.StdEncoding.EncodeToString(w.Bytes), Hex: hex.EncodeToString(w.Bytes),
 		Message: w.Message, Writer: "old", Reader: "new", Layer: layer.String(), Text: w.Text, Kind: kind,

@@ -37,6 +37,9 @@ type datum struct {
 	finite *finite
 	bytes  []byte
 	failed bool // the place cannot be reached, or not in reasonable size
+	// variant chooses other branches and symbols beside the way, since a reader may
+	// refuse the smallest ones for another reason than the one to be shown.
+	variant int
 }
 
 // at writes a value of t that follows path and has, at its end, symbol or branch
@@ -123,15 +126,26 @@ func (d *datum) telling(t *avro.Type, pick int) {
 		if t.Kind == avro.Map {
 			d.text("k")
 		}
-		d.smallest(t.Items)
+		d.tellingPart(t.Items)
 		d.long(0)
 	case avro.Union:
 		if pick < 0 {
-			pick = d.finite.cheapest(t)
+			pick = d.finite.cheapestValue(t)
 		}
 		d.at(t, []int{pick}, -1)
 	default:
 		d.smallest(t)
+	}
+}
+
+// tellingPart writes something telling inside a telling value, one level deep: a
+// type may hold itself.
+func (d *datum) tellingPart(t *avro.Type) {
+	switch t.Kind {
+	case avro.Array, avro.Map, avro.Union, avro.Record:
+		d.smallest(t)
+	default:
+		d.telling(t, -1)
 	}
 }
 
@@ -142,8 +156,10 @@ func (d *datum) smallest(t *avro.Type) {
 		return
 	}
 	switch t.Kind {
-	case avro.Boolean, avro.Int, avro.Long, avro.Bytes, avro.String, avro.Enum, avro.Array, avro.Map:
+	case avro.Boolean, avro.Int, avro.Long, avro.Bytes, avro.String, avro.Array, avro.Map:
 		d.bytes = append(d.bytes, 0)
+	case avro.Enum:
+		d.long(int64(d.variant % len(t.Named.Symbols)))
 	case avro.Float:
 		d.bytes = append(d.bytes, 0, 0, 0, 0)
 	case avro.Double:
@@ -156,6 +172,11 @@ func (d *datum) smallest(t *avro.Type) {
 		d.bytes = append(d.bytes, make([]byte, t.Named.Size)...)
 	case avro.Union:
 		i := d.finite.cheapest(t)
+		for more := d.variant; more > 0; {
+			if i = (i + 1) % len(t.Branches); d.finite.cost(t.Branches[i]) < huge {
+				more--
+			}
+		}
 		d.long(int64(i))
 		d.smallest(t.Branches[i])
 	case avro.Record:

@@ -22,6 +22,7 @@ type differ struct {
 	own       [2]map[*avro.Named]bool // what old's and new's own texts define
 	steps     []step
 	shown     [2]int // bytes of witnesses so far
+	heard     int    // violations looked at beyond the first few of each payload
 }
 
 // visit is a pair of definitions, the directions in which one is read with the
@@ -226,6 +227,9 @@ func (d *differ) named(p place) {
 	p.path = path{root: n.Full}
 	p.elsewhere = [2]bool{d.own[0] != nil && !d.own[0][o], d.own[1] != nil && !d.own[1][n]}
 	d.names(p)
+	// A reader that refuses the name never gets to what is inside.
+	p.live[newReadsOld] = p.live[newReadsOld] && namesMatch(n, o)
+	p.live[oldReadsNew] = p.live[oldReadsNew] && namesMatch(o, n)
 	d.doc(p, o, n, o.Doc, n.Doc)
 	d.attributes(p, o, n, o.Attributes, n.Attributes, o.Logical, n.Logical)
 	d.logical(p, o, n, o.Logical, n.Logical)

@@ -85,6 +85,21 @@ func (f *finite) cheapest(t *avro.Type) int {
 	return at
 }
 
+// cheapestValue is cheapest among the branches that are not null, where there is
+// one: null tells nothing, as defaults often are null.
+func (f *finite) cheapestValue(t *avro.Type) int {
+	best, at := huge, -1
+	for i, b := range t.Branches {
+		if cost := f.cost(b); b.Kind != avro.Null && cost < best {
+			best, at = cost, i
+		}
+	}
+	if at < 0 {
+		return f.cheapest(t)
+	}
+	return at
+}
+
 // plus adds costs; what is huge stays huge, and is not endless.
 func plus(a, b int) int {
 	if a == endless || b == endless {

@@ -1,6 +1,9 @@
 package avro
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/avro"
@@ -42,7 +45,7 @@ const (
 
 // mostShown is how many bytes of witnesses one direction of a pair shows; wide
 // records with many breaks would repeat themselves past any reader's patience.
-const mostShown = 1 << 18
+const mostShown = 4 << 20
 
 // prove gives the changes that hurt in a direction their witnesses, and answers
 // the whole pair's outcome: no break without a witness.
@@ -63,7 +66,7 @@ func (d *differ) prove(whole compat.Outcome, direction int) compat.Outcome {
 		if direction == oldReadsNew {
 			place = d.changes[i].Old
 		}
-		w, kind := d.witness(d.hurts[i], direction, hurt.Kind, place.Pointer)
+		w := d.witness(d.hurts[i], direction, hurt.Kind, place.Pointer)
 		if w == nil {
 			continue
 		}
@@ -73,8 +76,8 @@ func (d *differ) prove(whole compat.Outcome, direction int) compat.Outcome {
 			d.changes[i].Witness = map[compat.Layer][2]*compat.Witness{}
 		}
 		d.changes[i].Witness[compat.Data] = pair
-		if kind != compat.Lost {
-			proved = proved.Combine(compat.Outcome{Answer: compat.Breaks, Kind: kind})
+		if w.Kind != compat.Lost {
+			proved = proved.Combine(compat.Outcome{Answer: compat.Breaks, Kind: w.Kind})
 		}
 	}
 	if !whole.IsHard() {
@@ -87,76 +90,128 @@ func (d *differ) prove(whole compat.Outcome, direction int) compat.Outcome {
 }
 
 // mostSaid is how many of a payload's violations are looked at for the one that
-// tells of the change at hand.
-const mostSaid = 20
+// tells of the change at hand; how many when it was not among those; and how many
+// for all changes of a pair.
+const (
+	mostSaid    = 20
+	mostSaidAll = 10_000
+	mostHeard   = 100_000
+)
 
-// nearest picks the violation that stands nearest to a place of the reader's
-// schema: a payload may be refused for another change too.
-func nearest(list []schemas.Violation, at schemas.Pointer) schemas.Violation {
-	best, length := list[0], -1
+// mostVariants is how many payloads are tried for one that shows the change at
+// hand alone.
+const mostVariants = 4
+
+// shared counts the leading bytes that two pointers have in common.
+func shared(a, b schemas.Pointer) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// touches tells whether one of two places lies inside the other, or both are one.
+func touches(a, b schemas.Pointer) bool {
+	n := shared(a, b)
+	return n == len(a) && (n == len(b) || b[n] == '/') || n == len(b) && a[n] == '/'
+}
+
+// nearest picks what stands nearest to a place of the reader's schema: a payload
+// may be refused, or hurt, for another change too.
+func nearest[T any](list []T, at schemas.Pointer, where func(T) schemas.Pointer) (best T, own bool) {
+	length := -1
 	for _, v := range list {
-		n := 0
-		for n < len(v.Schema) && n < len(at) && v.Schema[n] == at[n] {
-			n++
-		}
-		if n > length {
+		if n := shared(where(v), at); n > length {
 			best, length = v, n
 		}
 	}
-	return best
+	return best, length >= 0 && touches(where(best), at)
 }
 
 // witness builds a payload for a change and lets the real reader judge it; nil
 // when none could be built or the reader took it unharmed. at is where the
-// change stands in the reader's schema.
-func (d *differ) witness(h hurt, direction int, expected compat.Kind, at schemas.Pointer) (*compat.Witness, compat.Kind) {
+// change stands in the reader's schema. Of several payloads the first counts
+// that the reader hurts for this change, and no other.
+func (d *differ) witness(h hurt, direction int, expected compat.Kind, at schemas.Pointer) *compat.Witness {
 	writer, reader, finite := d.old, d.next, d.byNew.finite
 	if direction == oldReadsNew {
 		writer, reader, finite = d.next, d.old, d.byOld.finite
 	}
 	if !h.reached[direction] || d.shown[direction] > mostShown {
-		return nil, compat.Unhurt
+		return nil
 	}
-	b := datum{finite: finite}
-	b.at(writer.Root(), h.step[direction].indexes(direction == newReadsOld), h.pick[direction])
-	if b.failed || !d.meter.Spend(len(b.bytes)) {
-		return nil, compat.Unhurt
-	}
+	path := h.step[direction].indexes(direction == newReadsOld)
+	var best *compat.Witness
 	options := schemas.ReadOptions{Bytes: 2 * mostDatum, Depth: 4 * mostDatum, Violations: mostSaid}
-	payload := schemas.Payload{Bytes: b.bytes}
-	w := &compat.Witness{Bytes: b.bytes}
-	got := reader.Reads(writer, payload, options)
-	kind := compat.Unhurt
-	switch {
-	case !got.OK():
-		v := nearest(got.Violations, at)
-		if v.Kind == schemas.TooLarge || v.Kind == schemas.TooComplex {
-			return nil, compat.Unhurt
+	var last []byte
+	for variant := range mostVariants {
+		b := datum{finite: finite, variant: variant}
+		b.at(writer.Root(), path, h.pick[direction])
+		if b.failed || !d.meter.Spend(len(b.bytes)) {
+			break
 		}
-		kind, w.Text = compat.Refused, v.Text
-	case expected == compat.Lost:
-		kind, w.Text = compat.Lost, "the value is skipped, and the reader's default takes its place"
-	case len(got.Losses) > 0:
-		l := got.Losses[0]
-		w.Text = l.Text
-		switch l.Kind {
-		case schemas.Lost:
-			kind = compat.Lost
-		case schemas.Altered:
-			kind = compat.Altered
-		case schemas.AlteredOutOfRange:
-			return nil, compat.Unhurt
+		if variant > 0 && bytes.Equal(b.bytes, last) {
+			continue
+		}
+		last = b.bytes
+		options.Violations = mostSaid
+		got := reader.Reads(writer, schemas.Payload{Bytes: b.bytes}, options)
+		w, own := judged(got, b.bytes, expected, at)
+		if !own && len(got.Violations) == mostSaid && d.heard < mostHeard {
+			options.Violations = mostSaidAll
+			got = reader.Reads(writer, schemas.Payload{Bytes: b.bytes}, options)
+			d.heard += len(got.Violations)
+			w, own = judged(got, b.bytes, expected, at)
+		}
+		if w != nil && (own || best == nil) {
+			best = w
+		}
+		if own {
+			break
 		}
 	}
-	if kind == compat.Unhurt {
-		return nil, kind
+	if best == nil {
+		return nil
 	}
 	// What the writer itself cannot read back was never a payload.
-	json, bad := writer.JSONOf(b.bytes, options)
+	options.Violations = 1
+	json, bad := writer.JSONOf(best.Bytes, options)
 	if len(bad) > 0 {
-		return nil, compat.Unhurt
+		return nil
 	}
-	w.JSON = string(json)
+	best.JSON = string(json)
 	d.shown[direction] += len(json)
-	return w, kind
+	return best
+}
+
+// judged makes a witness of what the reader made of a payload, and tells whether
+// that is about the change at a place of the reader's schema.
+func judged(got schemas.Reading, payload []byte, expected compat.Kind, at schemas.Pointer) (w *compat.Witness, own bool) {
+	w = &compat.Witness{Bytes: payload}
+	violation, near := nearest(got.Violations, at, func(v schemas.Violation) schemas.Pointer { return v.Schema })
+	if violation.Kind == schemas.TooLarge || violation.Kind == schemas.TooComplex {
+		return nil, false
+	}
+	const skipped = "the value is skipped, and the reader's default takes its place"
+	switch {
+	case !got.OK() && expected == compat.Lost:
+		w.Kind, w.Text = compat.Refused, skipped+"; the payload is refused besides: "+violation.Text
+		return w, false
+	case !got.OK():
+		w.Kind, w.Text = compat.Refused, violation.Text
+		return w, near && expected == compat.Refused
+	case expected == compat.Lost:
+		w.Kind, w.Text = compat.Lost, skipped
+		return w, true
+	}
+	hard := slices.DeleteFunc(slices.Clone(got.Losses), func(l schemas.Loss) bool { return l.Kind == schemas.AlteredOutOfRange })
+	if len(hard) == 0 {
+		return nil, false
+	}
+	loss, near := nearest(hard, at, func(l schemas.Loss) schemas.Pointer { return l.Schema })
+	w.Kind, w.Text = compat.Altered, loss.Text
+	if loss.Kind == schemas.Lost {
+		w.Kind = compat.Lost
+	}
+	return w, near
 }

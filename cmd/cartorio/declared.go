@@ -43,6 +43,9 @@ func (d declarations) under(root string) (map[string]folder.Declaration, []folde
 			})
 			continue
 		}
+		if s.File == "" {
+			continue // its settings alone are declared
+		}
 		rel, err := relative(orWord(root, "."), filepath.Join(d.dir, filepath.FromSlash(s.File)))
 		if err == nil && filepath.IsLocal(rel) {
 			files[filepath.ToSlash(rel)] = folder.Declaration{Subject: s.Name, Type: s.Type}
@@ -57,7 +60,7 @@ func (d declarations) of(p, subject string) config.Subject {
 	var found config.Subject
 	for _, s := range d.list {
 		switch {
-		case s.File != "" && (s.File == p || s.Name == subject):
+		case s.Files == "" && (s.Name == subject || p != "" && s.File == p):
 			return s
 		case s.Files != "" && found.Files == "" && folder.Match(s.Files, p):
 			found = s

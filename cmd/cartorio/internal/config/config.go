@@ -45,21 +45,6 @@ type Choices struct {
 	Normalize                              *bool
 }
 
-// Subject is one declared subject, or the subjects of a glob.
-type Subject struct {
-	Line      int
-	Name      string // or a template, with Files
-	File      string // slash-separated, seen from the configuration's folder
-	Files     string // a glob instead of File
-	Type      schemas.Type
-	Choices   Choices
-	Owner     string
-	Stability string
-	// References is nil for "auto", else the references to register with.
-	References []schemas.Reference
-	Metadata   *yaml.Node
-}
-
 // Check narrows and loosens the gate. Paths are patterns of [folder.Match], seen
 // from the configuration's folder.
 type Check struct {
@@ -302,101 +287,6 @@ var stabilities = []string{"draft", "alpha", "beta", "stable"}
 
 // Stabilities lists the levels of stability, the loosest first.
 func Stabilities() []string { return slices.Clone(stabilities) }
-
-func (r *Reader) subjects(list *yaml.Node) {
-	if list.Kind != yaml.SequenceNode {
-		r.complain(list, "subjects is no list")
-		return
-	}
-	claimed := map[string]string{}
-	for _, item := range list.Content {
-		s := Subject{Line: item.Line}
-		if item.Kind != yaml.MappingNode {
-			r.complain(item, "a subject is a mapping with name and file")
-			continue
-		}
-		members := r.choices(&s.Choices)
-		members["name"] = func(n *yaml.Node) { r.text("subjects: name", n, &s.Name) }
-		members["file"] = func(n *yaml.Node) {
-			if r.text("subjects: file", n, &s.File) {
-				s.File = path.Clean(strings.ReplaceAll(s.File, `\`, "/"))
-			}
-		}
-		members["files"] = func(n *yaml.Node) {
-			if r.text("subjects: files", n, &s.Files) {
-				if err := folder.CheckPattern(s.Files); err != nil {
-					r.complain(n, "subjects: %v", err)
-				}
-			}
-		}
-		members["type"] = func(n *yaml.Node) {
-			kind, err := schemas.ParseType(n.Value)
-			if err != nil {
-				r.complain(n, "subjects: %v", err)
-			}
-			s.Type = kind
-		}
-		members["owner"] = func(n *yaml.Node) { r.text("subjects: owner", n, &s.Owner) }
-		members["stability"] = func(n *yaml.Node) { r.choice("subjects: stability", n, &s.Stability, stabilities...) }
-		members["references"] = func(n *yaml.Node) { r.references(n, &s) }
-		members["metadata"] = func(n *yaml.Node) {
-			if n.Kind != yaml.MappingNode {
-				r.complain(n, "subjects: metadata holds no keys")
-			}
-			s.Metadata = n
-		}
-		before := len(r.Faults)
-		r.mapping("subjects", item, members)
-		if len(r.Faults) > before {
-			continue
-		}
-		switch {
-		case s.Name == "" && s.File != "" || s.File == "" && s.Files == "" || s.Name == "" && s.Files == "":
-			r.complain(item, "a subject needs both name and file, or files with a template for name")
-		case s.File != "" && s.Files != "":
-			r.complain(item, "subjects: %s has both file and files: take one", s.Name)
-		case s.File != "" && claimed[s.File] != "":
-			r.complain(item, "subjects: %s is claimed by %s and %s", s.File, claimed[s.File], s.Name)
-		case s.Files != "":
-			if _, err := folder.ParseNaming(s.Name); err != nil {
-				r.complain(item, "subjects: %v", err)
-			}
-			r.File.Subjects = append(r.File.Subjects, s)
-		default:
-			claimed[s.File] = s.Name
-			r.File.Subjects = append(r.File.Subjects, s)
-		}
-	}
-}
-
-func (r *Reader) references(n *yaml.Node, s *Subject) {
-	if n.Kind == yaml.ScalarNode && n.Value == "auto" {
-		return
-	}
-	if n.Kind != yaml.SequenceNode {
-		r.complain(n, "subjects: references is neither auto nor a list")
-		return
-	}
-	s.References = []schemas.Reference{}
-	for _, item := range n.Content {
-		var ref schemas.Reference
-		version := ""
-		r.mapping("references", item, map[string]func(*yaml.Node){
-			"name":    func(n *yaml.Node) { r.text("references: name", n, &ref.Name) },
-			"subject": func(n *yaml.Node) { r.text("references: subject", n, &ref.Subject) },
-			"version": func(n *yaml.Node) { r.text("references: version", n, &version) },
-		})
-		v, err := schemas.ParseVersion(version)
-		if version != "" && err != nil {
-			r.complain(item, "references: %v", err)
-		}
-		ref.Version = v
-		if ref.Name == "" || ref.Subject == "" {
-			r.complain(item, "a reference needs both name and subject")
-		}
-		s.References = append(s.References, ref)
-	}
-}
 
 // ruleName is an id, a peer's name, or the beginning of ids before a "*".
 var ruleName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*\*?$|^\*$`)

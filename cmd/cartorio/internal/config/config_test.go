@@ -53,7 +53,9 @@ environments:
 scope: {prefix: shop.}
 defaults: {level: FULL, policy: LENIENT, verdict_policy: BOTH, category: WIRE, normalize: true}
 subjects:
-- {name: orders-value, file: schemas/order.avsc, type: AVRO, level: NONE, policy: STRICT, verdict_policy: SOUND, category: FILE, normalize: false, owner: team-orders, stability: beta, references: auto, metadata: {tags: {a: [b]}}}
+- {name: orders-value, file: schemas/order.avsc, type: AVRO, level: NONE, policy: STRICT, verdict_policy: SOUND, category: FILE, normalize: false, owner: team-orders, stability: beta, references: auto, metadata: {tags: {a: [b]}, properties: {p: 'x'}, sensitive: [p]}, mode: READONLY, history: [old.avsc, {file: older.avsc, references: auto, metadata: {tags: {a: b}}}]}
+- {name: old-name, alias: orders-value}
+- alone
 - {name: '{name}-value', files: 'events/**/*.avsc', references: [{name: a.B, subject: b, version: 3}]}
 check:
   against: git:main
@@ -80,11 +82,14 @@ func TestEveryKeyIsRead(t *testing.T) {
 		"scope":        {f.Scope.Prefix, "shop."},
 		"defaults":     {f.Defaults.Level + f.Defaults.Policy + f.Defaults.VerdictPolicy + f.Defaults.Category + fmt.Sprint(*f.Defaults.Normalize), "FULLLENIENTBOTHWIREtrue"},
 		"subject":      {fmt.Sprint(f.Subjects[0].Name, f.Subjects[0].File, f.Subjects[0].Type, f.Subjects[0].Choices.Level, f.Subjects[0].Owner, f.Subjects[0].Stability, f.Subjects[0].Line), "orders-valueschemas/order.avscAVRONONEteam-ordersbeta12"},
-		"files":        {fmt.Sprint(f.Subjects[1].Files, f.Subjects[1].References), "events/**/*.avsc[{a.B b 3}]"},
-		"check":        {fmt.Sprint(f.Check.Use, f.Check.Except, f.Check.Ignore, f.Check.IgnoreOnly, f.Check.IgnoreUnstable.Line), "[{avro.* 16}] [{json.property-removed 17}] [{examples 18} {**/gen 18}] [{{avro.doc-changed 19} [a b]}] 20"},
-		"lint":         {fmt.Sprint(f.Lint.Use, f.Lint.Except, f.Lint.Ignore), "[{avro.* 21}] [{avro.x 21}] [{gen 21}]"},
-		"severity":     {fmt.Sprint(f.Severity), "[{{avro.doc-changed 22} risk} {{json.* 22} off}]"},
-		"stability":    {fmt.Sprint(f.Stability), "[{{com.acme.preview 23} alpha} {{x-* 23} draft}]"},
+		"mode":         {fmt.Sprint(f.Subjects[0].Mode, f.Subjects[1].Alias, f.Subjects[2].Name), "READONLYorders-valuealone"},
+		"metadata":     {fmt.Sprint(*f.Subjects[0].Metadata), "{map[a:[b]] map[p:x] [p]}"},
+		"history":      {fmt.Sprint(f.Subjects[0].History[0].File, f.Subjects[0].History[1].File, *f.Subjects[0].History[1].Metadata), "old.avscolder.avsc{map[a:[b]] map[] []}"},
+		"files":        {fmt.Sprint(f.Subjects[3].Files, f.Subjects[3].References), "events/**/*.avsc[{a.B b 3}]"},
+		"check":        {fmt.Sprint(f.Check.Use, f.Check.Except, f.Check.Ignore, f.Check.IgnoreOnly, f.Check.IgnoreUnstable.Line), "[{avro.* 18}] [{json.property-removed 19}] [{examples 20} {**/gen 20}] [{{avro.doc-changed 21} [a b]}] 22"},
+		"lint":         {fmt.Sprint(f.Lint.Use, f.Lint.Except, f.Lint.Ignore), "[{avro.* 23}] [{avro.x 23}] [{gen 23}]"},
+		"severity":     {fmt.Sprint(f.Severity), "[{{avro.doc-changed 24} risk} {{json.* 24} off}]"},
+		"stability":    {fmt.Sprint(f.Stability), "[{{com.acme.preview 25} alpha} {{x-* 25} draft}]"},
 		"gate":         {fmt.Sprint(f.Gate.FailOn, *f.Gate.Comment, *f.Gate.Annotations, f.Gate.MaxAnnotations, f.Gate.RequireVersionBump), "riskfalse true 5 true"},
 	} {
 		if diff := cmp.Diff(got[1], got[0]); diff != "" {
@@ -117,7 +122,14 @@ func TestFaultsAreTold(t *testing.T) {
 		"registry: {auth: {token: A, user: B}}":                   "1: registry.auth has both a token and a user",
 		"subjects: x":                                             "1: subjects is no list",
 		"subjects: [7]":                                           "1: a subject is a mapping",
-		"subjects: [{name: a}]":                                   "1: a subject needs both name and file",
+		"subjects: [{file: a}]":                                   "1: a subject needs a name",
+		"subjects: [{name: a, history: [b]}]":                     "1: subjects: a has a history and no file",
+		"subjects: [{name: a, file: b, history: [b]}]":            "1: subjects: b is claimed by a and a",
+		"subjects: [{name: a, file: b, history: [{}]}]":           "1: subjects: a version of the history needs a file",
+		"subjects: [{name: a, file: b, history: c}]":              "1: subjects: history is no list of files",
+		"subjects: [{name: a, mode: IMPORT}]":                     `1: subjects: mode: "IMPORT" is none of READWRITE`,
+		"subjects: [{name: a, file: b, metadata: {owner: x}}]":    "1: subjects: metadata: owner is not known: there is properties, sensitive, tags",
+		"subjects: [{files: b, alias: x}]":                        "has an alias",
 		"subjects: [{name: a, file: b}, {name: c, file: ./b}]":    "1: subjects: b is claimed by a and c",
 		"subjects: [{name: a, file: b, files: c}]":                "1: subjects: a has both file and files: take one",
 		"subjects: [{name: '{what}', files: c}]":                  "{what} is none of",
@@ -225,7 +237,7 @@ func TestSchemasAreInStep(t *testing.T) {
 	for _, text := range []string{
 		"defaults: {level: SIDEWAYS}", "defaults: {colour: x}", "gate: {max_annotations: 11}", "gate: {fail_on: note}", "severity: {avro.x: fatal}",
 		"severity: {'a b': risk}", "stability: {x: golden}", "scope: {prefix: a, pattern: b}", "environments: {dev: {context: x}}",
-		"registry: {auth: {token: s3cr3t!}}", "subjects: x", "subjects: [7]", "subjects: [{name: a}]", "subjects: [{name: a, file: b, files: c}]",
+		"registry: {auth: {token: s3cr3t!}}", "subjects: x", "subjects: [7]", "subjects: [{file: a}]", "subjects: [{name: a, history: [b]}]", "subjects: [{name: a, mode: IMPORT}]", "subjects: [{name: a, metadata: {owner: x}}]", "subjects: [{name: a, file: b, files: c}]",
 		"subjects: [{name: a, file: b, references: [{name: x}]}]", "subjects: [{name: a, file: b, stability: x}]", "version: 2",
 	} {
 		if _, faults := read(t, text); len(faults) == 0 && text != "version: 2" {

@@ -86,13 +86,14 @@ var wire = map[registry.Code]int{
 	registry.CodeContextNotEmpty:       42211,
 	registry.CodeRevisionUnknown:       400,
 	registry.CodeExceptionInvalid:      422,
+	registry.CodeReaderInvalid:         422,
 }
 
 // meanings says what each error_code means, for the OpenAPI document.
 var meanings = map[int]string{
 	400: "malformed body, wrong type of a member, a colon in a context's name, or a revision or time that is not there", 404: "no such path, or an integer that does not parse",
 	405: "method not allowed", 406: "none of the contract's media types is acceptable", 409: "incompatible with an earlier version (40901 by setting)",
-	413: "body over the limit", 415: "unsupported media type", 422: "the body is required, or an exception in it is not valid", 500: "internal error", 503: "not ready",
+	413: "body over the limit", 415: "unsupported media type", 422: "the body is required, or an exception or a report of readers in it is not valid", 500: "internal error", 503: "not ready",
 	50001: "the store failed", 50002: "the store did not answer in time",
 	40401: "subject not found", 40402: "version not found", 40403: "schema not found", 40404: "subject is soft-deleted already",
 	40405: "subject must be soft-deleted first", 40406: "version is soft-deleted already", 40407: "version must be soft-deleted first",

@@ -36,6 +36,7 @@ const (
 	CodeContextNotEmpty                   // 42211
 	CodeRevisionUnknown                   // 400
 	CodeExceptionInvalid                  // 422
+	CodeReaderInvalid                     // 422
 )
 
 // Error is every failure that the registry answers; anything else is a defect.

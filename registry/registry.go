@@ -56,6 +56,8 @@ type Registry struct {
 	pasts    pasts
 	kinships kinships
 	watch    watch
+	readers  ReaderStore   // nil when the journal is none
+	forgot   atomic.Int64  // when readers were last dropped, in milliseconds since 1970
 	working  chan struct{} // one token for each text that is read or pair that is compared
 
 	mu       sync.RWMutex // guards state; only the committer writes it
@@ -88,7 +90,7 @@ type Registry struct {
 func Open(ctx context.Context, j Journal, o Options) (*Registry, error) {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	r := &Registry{
-		journal: j, formats: o.Formats, checkers: o.Checkers, limits: o.Limits.OrDefault(), budget: o.Budget,
+		journal: j, readers: readerStore(j), formats: o.Formats, checkers: o.Checkers, limits: o.Limits.OrDefault(), budget: o.Budget,
 		now: o.Now, log: o.Log, life: life, end: end,
 		working: make(chan struct{}, runtime.GOMAXPROCS(0)), proposals: make(chan *proposal, mostInBatch), committed: make(chan struct{}),
 	}

@@ -47,6 +47,11 @@ func TestMemory(t *testing.T) {
 	journaltest.Run(t, func(t *testing.T) registry.Journal { return mustOpen(t, sqlite.Memory) })
 }
 
+func TestReaders(t *testing.T) {
+	t.Parallel()
+	journaltest.RunReaders(t, func(t *testing.T) registry.ReaderStore { return mustOpen(t, sqlite.Memory) })
+}
+
 func mustOpen(t *testing.T, path string) *sqlite.Journal {
 	t.Helper()
 	j, err := sqlite.Open(path)

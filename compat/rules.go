@@ -61,7 +61,7 @@ func (r Rule) File() string {
 // ParseExample reads the text of an example file. Sections that are missing
 // stay empty.
 func ParseExample(text string) Example {
-	head, sections := splitSections(text)
+	head, sections := Sections(text)
 	e := Example{Old: sections["old"], New: sections["new"], Near: sections["near"], Witness: sections["witness"]}
 	for i, paragraph := range strings.Split(strings.TrimSpace(head), "\n\n") {
 		paragraph = strings.Join(strings.Fields(paragraph), " ")
@@ -79,8 +79,9 @@ func ParseExample(text string) Example {
 	return e
 }
 
-// splitSections reads the txtar form: a comment, then "-- name --" lines.
-func splitSections(text string) (head string, sections map[string]string) {
+// Sections reads the txtar form of example files: a comment, then the text
+// behind each "-- name --" line.
+func Sections(text string) (head string, sections map[string]string) {
 	sections = map[string]string{}
 	name, start := "", 0
 	put := func(end int) {

@@ -136,10 +136,14 @@ func placed(faults []fault) schemas.SyntaxErrors {
 	sort.SliceStable(faults, func(i, j int) bool { return faults[i].at.start < faults[j].at.start })
 	out := make(schemas.SyntaxErrors, len(faults))
 	for i, f := range faults {
-		place := f.at.Place()
-		out[i] = schemas.SyntaxError{Position: place.Position, Pointer: place.Pointer, Summary: f.summary, Detail: f.detail}
+		out[i] = f.placed()
 	}
 	return out
+}
+
+func (f fault) placed() schemas.SyntaxError {
+	place := f.at.Place()
+	return schemas.SyntaxError{Position: place.Position, Pointer: place.Pointer, Summary: f.summary, Detail: f.detail}
 }
 
 // declare counts n declarations and tells whether there may be more.

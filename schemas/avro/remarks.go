@@ -2,6 +2,7 @@ package avro
 
 import (
 	"fmt"
+	"sort"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/jsontext"
@@ -14,7 +15,40 @@ import (
 //
 // Source: avro-compat 8, 9, 10, 13 and 14.
 func (s *Schema) Remarks() []schemas.SyntaxError {
-	r := remarker{list: append([]fault(nil), s.remarks...), doc: s.root.doc, left: mostResolveSteps}
+	var list []schemas.SyntaxError
+	for _, d := range s.Doubts() {
+		list = append(list, d.SyntaxError)
+	}
+	return list
+}
+
+// Doubt is a remark and the class that it is of.
+type Doubt struct {
+	Kind DoubtKind
+	schemas.SyntaxError
+}
+
+// DoubtKind is the class of a remark.
+type DoubtKind uint8
+
+// The classes.
+const (
+	MemberRepeated DoubtKind = iota // a member is given twice
+	LogicalUnknown                  // a logical type has no such name, or is no text
+	LogicalUnfit                    // a logical type does not fit its base type
+	LogicalOnField                  // a logical type stands beside the type, not in it
+	DefaultUnusable                 // a default that no reader can fill in
+	DefaultNullText                 // the text "null" as the default of a nullable field
+	AliasAmbiguous                  // two fields answer to one name
+	RecordEndless                   // no finite value fits
+)
+
+// Doubts are the remarks with their classes, in reading order.
+func (s *Schema) Doubts() []Doubt {
+	r := remarker{doc: s.root.doc, left: mostResolveSteps}
+	for _, f := range s.remarks {
+		r.list = append(r.list, doubt{MemberRepeated, f})
+	}
 	r.shape = measure(s.root)
 	r.fill = filler{left: &r.left}
 	r.ignored(s.root.Kind, s.root.Attributes, s.root.Logical, &s.root.spot)
@@ -24,19 +58,29 @@ func (s *Schema) Remarks() []schemas.SyntaxError {
 			r.named(n)
 		}
 	}
-	return placed(r.list)
+	sort.SliceStable(r.list, func(i, j int) bool { return r.list[i].at.start < r.list[j].at.start })
+	out := make([]Doubt, len(r.list))
+	for i, d := range r.list {
+		out[i] = Doubt{d.kind, d.placed()}
+	}
+	return out
+}
+
+type doubt struct {
+	kind DoubtKind
+	fault
 }
 
 type remarker struct {
-	list  []fault
+	list  []doubt
 	doc   *document
 	shape shape
 	fill  filler
 	left  int
 }
 
-func (r *remarker) say(at *spot, detail, format string, a ...any) {
-	r.list = append(r.list, fault{at, fmt.Sprintf(format, a...), detail})
+func (r *remarker) say(kind DoubtKind, at *spot, detail, format string, a ...any) {
+	r.list = append(r.list, doubt{kind, fault{at, fmt.Sprintf(format, a...), detail}})
 }
 
 // inside looks at the unnamed types that t holds.
@@ -57,33 +101,33 @@ func (r *remarker) inside(t *Type) {
 func (r *remarker) named(n *Named) {
 	r.ignored(n.Kind, n.Attributes, n.Logical, &n.spot)
 	if r.shape.endless[n] {
-		r.say(&n.spot, "make one of the fields on the way back to it nullable, or an array", "%s", endlessText(n))
+		r.say(RecordEndless, &n.spot, "make one of the fields on the way back to it nullable, or an array", "%s", endlessText(n))
 	}
 	aliases := map[string]string{}
 	for _, f := range n.Fields {
 		for _, alias := range f.Aliases {
 			if other, ok := aliases[alias]; ok {
-				r.say(&f.spot, "only one of the two is filled", "the fields %s and %s list the same alias %s", quote(other), quote(f.Name), quote(alias))
+				r.say(AliasAmbiguous, &f.spot, "only one of the two is filled", "the fields %s and %s list the same alias %s", quote(other), quote(f.Name), quote(alias))
 			}
 			aliases[alias] = f.Name
 			if alias != f.Name && n.Field(alias) != nil {
-				r.say(&f.spot, "data that has both fields cannot be resolved", "the field %s lists the name of its sibling %s as an alias", quote(f.Name), quote(alias))
+				r.say(AliasAmbiguous, &f.spot, "data that has both fields cannot be resolved", "the field %s lists the name of its sibling %s as an alias", quote(f.Name), quote(alias))
 			}
 		}
 		for _, a := range f.Attributes {
 			if a.Name == "logicalType" {
 				at := f.of("logicalType", a.Value)
-				r.say(&at, `write it inside the type: "type": {"type": …, "logicalType": …}`, "the logical type on the field %s means nothing", quote(f.Name))
+				r.say(LogicalOnField, &at, `write it inside the type: "type": {"type": …, "logicalType": …}`, "the logical type on the field %s means nothing", quote(f.Name))
 			}
 		}
 		if f.Default != nil && f.Default.Kind == jsontext.String && f.Default.Text == "null" && nullable(f.Type) {
 			at := f.of("default", f.Default)
-			r.say(&at, "write null without quotes if that is meant", "the default of field %s is the text \"null\", not null", quote(f.Name))
+			r.say(DefaultNullText, &at, "write null without quotes if that is meant", "the default of field %s is the text \"null\", not null", quote(f.Name))
 		}
 		if f.Default != nil {
 			if why := r.fill.check(f.Type, f.Default); why != "" {
 				at := f.of("default", f.Default)
-				r.say(&at, "a reader that needs it will fail", "the default of field %s cannot be filled in: %s", quote(f.Name), why)
+				r.say(DefaultUnusable, &at, "a reader that needs it will fail", "the default of field %s cannot be filled in: %s", quote(f.Name), why)
 			}
 		}
 		r.ignored(f.Type.Kind, f.Type.Attributes, f.Type.Logical, &f.Type.spot)
@@ -103,11 +147,11 @@ func (r *remarker) ignored(kind Kind, attributes []Attribute, logical Logical, a
 		place := at.of("logicalType", a.Value)
 		switch _, known := logicalBases[a.Value.Text]; {
 		case a.Value.Kind != jsontext.String:
-			r.say(&place, "", "the logical type is no text and is ignored")
+			r.say(LogicalUnknown, &place, "", "the logical type is no text and is ignored")
 		case known:
-			r.say(&place, "see its conditions in the specification: base type, size, precision and scale", "the logical type %s does not fit this %s and is ignored", quote(a.Value.Text), kind)
+			r.say(LogicalUnfit, &place, "see its conditions in the specification: base type, size, precision and scale", "the logical type %s does not fit this %s and is ignored", quote(a.Value.Text), kind)
 		default:
-			r.say(&place, "", "the logical type %s is unknown and is ignored", quote(a.Value.Text))
+			r.say(LogicalUnknown, &place, "", "the logical type %s is unknown and is ignored", quote(a.Value.Text))
 		}
 	}
 }

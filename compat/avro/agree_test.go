@@ -4,13 +4,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/cartorio-registry/cartorio/compat"
 	compatavro "github.com/cartorio-registry/cartorio/compat/avro"
 	"github.com/cartorio-registry/cartorio/schemas/avro"
 )
 
-// hasEndless tells whether a definition of s has no finite value.
+// hasEndless tells whether some type of s has no finite value.
 func hasEndless(s *avro.Schema) bool {
 	finite := map[*avro.Named]bool{}
 	var ends func(t *avro.Type) bool
@@ -26,12 +27,12 @@ func hasEndless(s *avro.Schema) bool {
 	for changed := true; changed; {
 		changed = false
 		for _, n := range s.Known() {
-			if !finite[n] && !slices.ContainsFunc(n.Fields, func(f *avro.Field) bool { return !ends(f.Type) }) {
+			if !finite[n] && (n.Kind != avro.Enum || len(n.Symbols) > 0) && !slices.ContainsFunc(n.Fields, func(f *avro.Field) bool { return !ends(f.Type) }) {
 				finite[n], changed = true, true
 			}
 		}
 	}
-	return len(finite) < len(s.Known())
+	return has(s, func(t *avro.Type) bool { return !ends(t) })
 }
 
 // TestReferenceAgainstTruth: the port and the proof were written apart, and part
@@ -39,9 +40,9 @@ func hasEndless(s *avro.Schema) bool {
 // can write; and it takes any default for usable, and two fields for one alias.
 func TestReferenceAgainstTruth(t *testing.T) {
 	t.Parallel()
-	seed := seedToTry()
+	end, seed := duration(t, 100*time.Millisecond)
 	var both, neither, truthAlone, referenceAlone int
-	for i := range uint64(pairsToTry(t)) {
+	for i := uint64(0); time.Now().Before(end); i++ {
 		r := rand.New(rand.NewPCG(seed, i))
 		oldText, newText := generatePair(r, 1+r.IntN(16))
 		old, next := parse(t, oldText), parse(t, newText)

@@ -21,6 +21,7 @@ type differ struct {
 	hurts     []hurt                  // beside changes
 	own       [2]map[*avro.Named]bool // what old's and new's own texts define
 	steps     []step
+	last      [2]reading
 	shown     [2]int // bytes of witnesses so far
 	heard     int    // violations looked at beyond the first few of each payload
 }

@@ -95,7 +95,7 @@ func (d *differ) prove(whole compat.Outcome, direction int) compat.Outcome {
 const (
 	mostSaid    = 20
 	mostSaidAll = 10_000
-	mostHeard   = 100_000
+	mostHeard   = 300_000
 )
 
 // mostVariants is how many payloads are tried for one that shows the change at
@@ -154,13 +154,12 @@ func (d *differ) witness(h hurt, direction int, expected compat.Kind, at schemas
 			continue
 		}
 		last = b.bytes
-		options.Violations = mostSaid
-		got := reader.Reads(writer, schemas.Payload{Bytes: b.bytes}, options)
+		got := d.read(direction, reader, writer, b.bytes, options)
 		w, own := judged(got, b.bytes, expected, at)
 		if !own && len(got.Violations) == mostSaid && d.heard < mostHeard {
 			options.Violations = mostSaidAll
-			got = reader.Reads(writer, schemas.Payload{Bytes: b.bytes}, options)
-			d.heard += len(got.Violations)
+			got = d.read(direction, reader, writer, b.bytes, options)
+			options.Violations = mostSaid
 			w, own = judged(got, b.bytes, expected, at)
 		}
 		if w != nil && (own || best == nil) {
@@ -182,6 +181,25 @@ func (d *differ) witness(h hurt, direction int, expected compat.Kind, at schemas
 	best.JSON = string(json)
 	d.shown[direction] += len(json)
 	return best
+}
+
+// reading is what a reader made of a payload, kept for the changes to come that
+// need the same one.
+type reading struct {
+	payload []byte
+	most    int // violations
+	got     schemas.Reading
+}
+
+func (d *differ) read(direction int, reader, writer *avro.Schema, payload []byte, options schemas.ReadOptions) schemas.Reading {
+	last := &d.last[direction]
+	if last.most < options.Violations || !bytes.Equal(last.payload, payload) {
+		*last = reading{payload, options.Violations, reader.Reads(writer, schemas.Payload{Bytes: payload}, options)}
+		if options.Violations > mostSaid {
+			d.heard += len(last.got.Violations)
+		}
+	}
+	return last.got
 }
 
 // judged makes a witness of what the reader made of a payload, and tells whether

@@ -234,3 +234,84 @@ func TestChangesOfMeaning(t *testing.T) {
 		}
 	}
 }
+
+// Of many changes at once each has a payload that the reader complains of for
+// that very change.
+func TestManyChangesHaveTheirWitnesses(t *testing.T) {
+	t.Parallel()
+	const n = 400
+	fields := func(kind string) string {
+		return many(n, func(i int) string { return fmt.Sprintf(`{"name":"f%d","type":%q}`, i, kind) })
+	}
+	record := func(fields string) string { return `{"type":"record","name":"R","fields":[` + fields + `]}` }
+	for _, c := range []struct{ name, old, next string }{
+		{"types", record(fields("int")), record(fields("string"))},
+		{"fields without a default", record(""), record(fields("int"))},
+	} {
+		_, changes := compatavro.Checker.Truth(parse(t, c.old), parse(t, c.next), compat.Budget{})
+		own := 0
+		for _, change := range changes {
+			w := change.Witness[compat.Data][0]
+			if w == nil {
+				t.Errorf("%s: %s has no witness", c.name, change.Path)
+				continue
+			}
+			got := parse(t, c.next).Reads(parse(t, c.old), schemas.Payload{Bytes: w.Bytes}, schemas.ReadOptions{Violations: 1_000})
+			for _, v := range got.Violations {
+				if strings.HasPrefix(string(v.Schema)+"/", string(change.New.Pointer)+"/") && v.Text == w.Text {
+					own++
+				}
+			}
+		}
+		if len(changes) != n || own != n {
+			t.Errorf("%s: of %d changes %d have a witness of their own, want %d", c.name, len(changes), own, n)
+		}
+	}
+}
+
+// What a witness shows is a value that somebody would miss, and what it says is
+// what the reader does.
+func TestWitnessesTell(t *testing.T) {
+	t.Parallel()
+	record := func(fields string) string { return `{"type":"record","name":"R","fields":[` + fields + `]}` }
+	for _, c := range []struct{ name, old, next, value, text string }{
+		{
+			"a nullable field renamed", record(`{"name":"a","type":["null","string"],"default":null}`), record(`{"name":"b","type":["null","string"],"default":null}`),
+			`{"a":{"string":"x"}}`, "loses a value under the new one: the value is skipped, and the reader's default takes its place",
+		},
+		{
+			"a list renamed", record(`{"name":"a","type":{"type":"array","items":"int"},"default":[]}`), record(`{"name":"b","type":{"type":"array","items":"int"},"default":[]}`),
+			`{"a":[2147483647]}`, "loses a value under the new one",
+		},
+		{
+			"a symbol removed under a default", `{"type":"enum","name":"E","symbols":["A","B"],"default":"A"}`, `{"type":"enum","name":"E","symbols":["A"],"default":"A"}`,
+			`"B"`, `reads as another value under the new one: the symbol "B" is read as the default "A"`,
+		},
+		{
+			"a rename beside a branch that is refused", record(`{"name":"u","type":["string","int"]},{"name":"a","type":"int","default":0}`), record(`{"name":"u","type":"int"},{"name":"b","type":"int","default":0}`),
+			`{"u":{"int":0},"a":2147483647}`, "loses a value under the new one",
+		},
+		{
+			"a rename where everything is refused", record(`{"name":"u","type":"string"},{"name":"a","type":"int","default":0}`), record(`{"name":"u","type":"int"},{"name":"b","type":"int","default":0}`),
+			`{"u":"","a":2147483647}`, "fails under the new one: the value is skipped, and the reader's default takes its place; the payload is refused besides: the writer has a string where the reader expects an int",
+		},
+		{"a type changed", `"int"`, `"string"`, `2147483647`, "fails under the new one: the writer has an int where the reader expects a string"},
+	} {
+		r := compat.Check(compat.Question{
+			Checkers: []compat.Checker{compatavro.Checker}, Level: compat.Backward, Next: parse(t, c.next),
+			History: []compat.Old{{Label: "1", Version: 1, Schema: parse(t, c.old)}},
+		})
+		found := false
+		for _, f := range r.Compared[0].Findings {
+			found = found || f.Witness != nil && f.Witness.Value == c.value && strings.Contains(f.Witness.Sentence(), c.text)
+		}
+		if !found {
+			for _, f := range r.Compared[0].Findings {
+				if f.Witness != nil {
+					t.Logf("%s: %s", f.Rule, f.Witness.Sentence())
+				}
+			}
+			t.Errorf("%s: no witness %s that %q", c.name, c.value, c.text)
+		}
+	}
+}

@@ -101,7 +101,7 @@ type Options struct {
 	Workers int
 	// HoldFor is how long a message that cannot be judged is kept, 0 for as long as
 	// it takes. Then HeldTooLong is told, the session is halted and the message is
-	// given back.
+	// given back; without HeldTooLong it is [Desk.Sessions] that asks about it on.
 	HoldFor     time.Duration
 	HeldTooLong func(Item)
 	// LeaveToBroker settles a message as LeftToBroker when its dead letter cannot
@@ -121,6 +121,8 @@ type Desk struct {
 
 	mu   sync.Mutex
 	told time.Time
+
+	held held // for Sessions
 }
 
 // NewDesk makes a desk.

@@ -77,6 +77,8 @@ func (w *worker) judge() (ok bool) {
 		if w.d.o.HoldFor > 0 && time.Since(w.received) >= w.d.o.HoldFor {
 			if w.d.o.HeldTooLong != nil {
 				w.d.o.HeldTooLong(w.it)
+			} else {
+				w.d.held.keep(w.it)
 			}
 			w.s.Halt()
 			return false

@@ -39,6 +39,7 @@ const (
 	promText      = "github.com/prometheus/common"
 	amqp          = "github.com/rabbitmq/amqp091-go"
 	franz         = "github.com/twmb/franz-go"
+	goStomp       = "github.com/go-stomp/stomp/v3"
 	cobra         = "github.com/spf13/cobra"
 	pflag         = "github.com/spf13/pflag"
 	yaml          = "gopkg.in/yaml.v3"
@@ -78,6 +79,7 @@ var house = map[string]room{
 	"clients/deliver":               {ours: []string{"clients/validate", "clients/retry"}, never: pure},
 	"clients/rabbitmq":              {ours: []string{"schemas", "clients/validate", "clients/deliver", "clients/retry"}, outside: []string{amqp}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"clients/kafka":                 {ours: []string{"clients/validate", "clients/deliver", "clients/retry"}, outside: []string{franz}, never: []string{"net/http", "database/sql", "os/exec"}},
+	"clients/activemq":              {ours: []string{"clients/validate", "clients/deliver", "clients/retry"}, outside: []string{goStomp}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"cmd/cartorio/internal/gitfs":   {never: []string{"net/http", "database/sql"}},
 	"cmd/cartorio/internal/archive": {never: append([]string{"path/filepath"}, pure...)},
 	"cmd/cartorio/internal/config":  {ours: []string{"compat", "schemas", "schemas/folder"}, outside: []string{yaml}, never: pure},

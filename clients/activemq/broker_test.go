@@ -1,0 +1,529 @@
+package activemq_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-stomp/stomp/v3/frame"
+
+	"github.com/cartorio-registry/cartorio/clients/activemq"
+	"github.com/cartorio-registry/cartorio/clients/retry"
+	"github.com/cartorio-registry/cartorio/clients/validate"
+	"github.com/cartorio-registry/cartorio/schemas"
+)
+
+// A thousand messages of two versions, each with the headers it was stamped with.
+func TestRealTwoVersions(t *testing.T) {
+	t.Parallel()
+	r := connect(t)
+	r.register("orders-value", schemas.JSON, orderV1)
+	r.register("orders-value", schemas.JSON, orderV2)
+	var handled, versions tally
+	stop := r.consumer(&validate.Expect{Subject: orders, Reads: validate.MustReads("1..2")}, func(_ context.Context, d *activemq.Delivery) error {
+		handled.add(d.Message.MessageID)
+		versions.add(d.Version.String())
+		for name, want := range map[string]string{"schemaVersion": d.Version.String(), "schemaSubject": "orders-value", "schemaGuid": d.GUID.String(), "schemaType": "JSON", "messageId": d.Message.MessageID, "schemaId": d.ID.String()} {
+			if got := header(d.Message, name); got != want {
+				t.Errorf("%s is %q, want %q", name, got, want)
+			}
+		}
+		return nil
+	}, activemq.ConsumerOptions{Workers: 4, Prefetch: 50})
+	v1, v2 := r.producer(validate.Version(orders, 1)), r.producer(validate.Version(orders, 2))
+	var wg sync.WaitGroup
+	for n := range 1000 {
+		wg.Go(func() {
+			p := v1
+			if n%2 == 1 {
+				p = v2
+			}
+			if err := p.Publish(ctx, r.queue, &activemq.Message{Body: fmt.Appendf(nil, `{"id":%d}`, n)}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	await(t, "1,000 messages handled", func() bool { return handled.ids() == 1000 })
+	stop()
+	if versions.times["1"] != 500 || versions.times["2"] != 500 || handled.all() != 1000 {
+		t.Errorf("versions %v, %d handled", versions.times, handled.all())
+	}
+	if left, dead := r.depth(r.queue), r.depth(r.dead); left != 0 || dead != 0 {
+		t.Errorf("%d left, %d set aside", left, dead)
+	}
+}
+
+func header(m *activemq.Message, name string) string {
+	for _, h := range m.Headers {
+		if h.Name == name {
+			return h.Value.(string)
+		}
+	}
+	return ""
+}
+
+// Every format, and a Protobuf message of zero bytes, which is all defaults (C10).
+func TestRealFormats(t *testing.T) {
+	t.Parallel()
+	r := connect(t)
+	for _, tt := range []struct {
+		subject, text, kind string
+		t                   schemas.Type
+		body                []byte
+	}{
+		{"users-value", `{"type":"record","name":"User","namespace":"acme","fields":[{"name":"id","type":"long"}]}`, "", schemas.Avro, []byte{2}},
+		{"orders-value", orderV1, "", schemas.JSON, []byte(`{"id":1}`)},
+		{"shop-value", "syntax = \"proto3\";\npackage acme;\nmessage Order { int64 id = 1; }\nmessage Refund { string why = 1; }\n", "acme.Refund", schemas.Protobuf, []byte{10, 1, 0}},
+		{"shop-value", "syntax = \"proto3\";\npackage acme;\nmessage Order { int64 id = 1; }\nmessage Refund { string why = 1; }\n", "acme.Refund", schemas.Protobuf, []byte{}},
+	} {
+		f := r.register(tt.subject, tt.t, tt.text)
+		p := r.producer(validate.Latest(validate.Fixed(tt.subject), 0))
+		if err := p.Publish(ctx, r.queue, &activemq.Message{Type: tt.kind, Body: tt.body}); err != nil {
+			t.Fatalf("%s: %v", tt.t, err)
+		}
+		got := make(chan *activemq.Delivery, 1)
+		stop := r.consumer(&validate.Expect{Value: true}, func(_ context.Context, d *activemq.Delivery) error {
+			got <- d
+			return nil
+		}, activemq.ConsumerOptions{})
+		d := next(t, got)
+		stop()
+		if d.Type != tt.t || d.GUID != f.GUID || d.ID != f.ID || d.Value == nil || d.Outcome.Message != tt.kind || string(d.Payload) != string(tt.body) {
+			t.Errorf("%s: %+v", tt.t, d.Outcome)
+		}
+	}
+}
+
+// Names and values come as they were sent, whatever is in them (H8), and so does
+// what a message has beside its headers. An invalid message never leaves (P1).
+func TestRealRoundTrip(t *testing.T) {
+	t.Parallel()
+	r := connect(t)
+	r.register("orders-value", schemas.JSON, orderV1)
+	p := r.producer(validate.Version(orders, 1))
+	var refused *validate.Error
+	if err := p.Publish(ctx, r.queue, &activemq.Message{Body: []byte(`{"id":"x"}`)}); !errors.As(err, &refused) || refused.Reason != validate.PayloadInvalid {
+		t.Fatalf("an invalid message: %v", err)
+	}
+	if n := r.depth(r.queue); n != 0 {
+		t.Fatalf("%d messages in the queue", n)
+	}
+	headers := []validate.Header{
+		{Name: "plain", Value: "value"}, {Name: "empty", Value: ""}, {Name: "space", Value: " a b "}, {Name: "colon", Value: "a:b:"},
+		{Name: "lines", Value: "a\nb\r\nc"}, {Name: "backslash", Value: `a\b\\n\c`}, {Name: "word", Value: "ação 日本 🙂"}, {Name: "number", Value: 7}, {Name: "bytes", Value: []byte("b")},
+		{Name: "traceparent", Value: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}, {Name: "with-dash", Value: "-"}, {Name: "nothing", Value: nil},
+		{Name: "long", Value: strings.Repeat(":", (activemq.LongestLine-5)/2)},
+	}
+	expires := time.Now().Add(time.Hour).Truncate(time.Millisecond)
+	sent := activemq.Message{Headers: headers, ContentType: "application/json", CorrelationID: "c:1", ReplyTo: "/queue/answers", Priority: 7, Expires: expires, Type: "T", MessageID: "m-1", Key: "k 1", Body: []byte("{\"id\":1}\n")}
+	if err := p.Publish(ctx, "queue://"+r.queue, &sent); err != nil {
+		t.Fatal(err)
+	}
+	if len(sent.Headers) != len(headers) || string(sent.Body) != "{\"id\":1}\n" {
+		t.Error("the caller's message was changed")
+	}
+	got := make(chan *activemq.Message, 1)
+	r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
+		got <- d.Message
+		return nil
+	}, activemq.ConsumerOptions{})
+	m := next(t, got)
+	for _, h := range headers {
+		want := fmt.Sprint(h.Value)
+		switch v := h.Value.(type) {
+		case nil:
+			want = ""
+		case []byte:
+			want = string(v)
+		}
+		if text := header(m, h.Name); text != want {
+			t.Errorf("%s is %q, want %q", h.Name, text, want)
+		}
+	}
+	if m.ContentType != "application/json" || m.CorrelationID != "c:1" || m.ReplyTo != "/queue/answers" || m.Priority != 7 || !m.Expires.Equal(expires) || m.Type != "T" || m.MessageID != "m-1" || m.Key != "k 1" || string(m.Body) != "{\"id\":1}\n" || m.Timestamp.IsZero() {
+		t.Errorf("%+v", m)
+	}
+}
+
+// What this package calls the longest line is one that the broker takes; one
+// byte more is refused before it is sent, and the connection lives.
+func TestRealHeaderBound(t *testing.T) {
+	t.Parallel()
+	r := connect(t)
+	r.register("orders-value", schemas.JSON, orderV1)
+	p := r.producer(validate.Version(orders, 1))
+	publish := func(headers ...validate.Header) error {
+		return p.Publish(ctx, r.queue, &activemq.Message{Headers: headers, Body: []byte(`{"id":1}`)})
+	}
+	pad := func(n int) validate.Header {
+		return validate.Header{Name: "pad", Value: strings.Repeat("x", n)}
+	}
+	if err := publish(pad(activemq.LongestLine - 4)); err != nil {
+		t.Errorf("at the bound: %v", err)
+	}
+	for name, list := range map[string][]validate.Header{
+		"one byte more":       {pad(activemq.LongestLine - 3)},
+		"more when escaped":   {{Name: "pad", Value: strings.Repeat("\n", activemq.LongestLine/2)}},
+		"as many as can't be": make([]validate.Header, 0, 1000),
+	} {
+		if name == "as many as can't be" {
+			for n := range 1000 {
+				list = append(list, validate.Header{Name: fmt.Sprintf("h%d", n), Value: "x"})
+			}
+		}
+		var e *activemq.Error
+		if err := publish(list...); !errors.As(err, &e) || e.Fate != activemq.TooLarge || !errors.Is(err, validate.ErrPermanent) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, h := range map[string]validate.Header{"a word of the frame": {Name: "receipt", Value: "x"}, "a zero byte": {Name: "a", Value: "\x00"}, "no name": {Value: "x"}} {
+		var e *activemq.Error
+		if err := publish(h); !errors.As(err, &e) || e.Fate != activemq.Refused {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := publish(validate.Header{Name: "a", Value: "1"}, validate.Header{Name: "a", Value: "2"}); !errors.Is(err, validate.ErrPermanent) {
+		t.Errorf("two values: %v", err)
+	}
+	many := make([]validate.Header, 0, 1000)
+	for n := range 980 {
+		many = append(many, validate.Header{Name: fmt.Sprintf("h%d", n), Value: "x"})
+	}
+	if err := publish(many...); err != nil {
+		t.Errorf("many headers: %v", err)
+	}
+	if n := r.depth(r.queue); n != 2 {
+		t.Errorf("%d messages in the queue", n)
+	}
+}
+
+// The registry goes away, or refuses, with 1,000 messages on the way: none is set
+// aside, none is lost, the order stays (C2, C3). A producer goes on with what it
+// knows and publishes nothing that it does not (P4).
+func TestRealRegistryAway(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"shut", "guarded"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			r := connect(t)
+			r.register("orders-value", schemas.JSON, orderV1)
+			p := r.producer(validate.Version(orders, 1))
+			publish := func(n int) {
+				if err := p.Publish(ctx, r.queue, &activemq.Message{MessageID: fmt.Sprint(n), Body: []byte(`{"id":1}`)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for n := range 999 {
+				publish(n)
+			}
+			if how == "shut" {
+				r.registry.shut()
+			} else {
+				r.registry.guarded.Store(true)
+			}
+			publish(999)
+			if err := r.producer(validate.Version(validate.Fixed("others-value"), 1)).Publish(ctx, r.queue, &activemq.Message{Body: []byte(`{"id":1}`)}); !errors.Is(err, validate.ErrUnavailable) {
+				t.Errorf("an unknown schema: %v", err)
+			}
+			r.v = r.validator(validate.Options{}) // a consumer that starts in the outage
+			var handled, redelivered tally
+			r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
+				handled.add(d.Message.MessageID)
+				if d.Message.Redelivered {
+					redelivered.add(d.Message.MessageID)
+				}
+				return nil
+			}, activemq.ConsumerOptions{HoldFor: time.Second})
+			asked := r.registry.asked.Load()
+			await(t, "the consumer lets go", func() bool { return r.v.Stats().Outage > 3*time.Second })
+			if n := r.registry.asked.Load() - asked; n > 50 {
+				t.Errorf("the registry was asked %d times while it refused", n)
+			}
+			if how == "shut" {
+				r.registry.open()
+			} else {
+				r.registry.guarded.Store(false)
+			}
+			await(t, "all handled", func() bool { return handled.ids() >= 1000 })
+			for n, id := range handled.order {
+				if id != fmt.Sprint(n) {
+					t.Fatalf("message %d is %s: %q", n, id, handled.order[:20])
+				}
+			}
+			if dead := r.depth(r.dead); dead != 0 || handled.all() != 1000 {
+				t.Errorf("%d handled, %d set aside", handled.all(), dead)
+			}
+			if redelivered.all() > 10 {
+				t.Errorf("%d messages were handed out twice", redelivered.all())
+			}
+			t.Logf("%s: 1,000 handled in order, %d of them handed out twice, 0 set aside", how, redelivered.all())
+		})
+	}
+}
+
+// A version that is registered while its message is held is accepted (C4).
+func TestRealLateVersion(t *testing.T) {
+	t.Parallel()
+	r := connect(t)
+	r.register("orders-value", schemas.JSON, orderV1)
+	r.v = r.validator(validate.Options{Grace: time.Minute})
+	got := make(chan *activemq.Delivery, 1)
+	r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
+		got <- d
+		return nil
+	}, activemq.ConsumerOptions{})
+	r.put([]byte(`{"id":1}`), "schemaVersion", "2", "schemaSubject", "orders-value")
+	await(t, "it is held", func() bool { return r.registry.asked.Load() > 3 })
+	r.register("orders-value", schemas.JSON, orderV2)
+	if d := next(t, got); d.Version != 2 {
+		t.Errorf("%+v", d.Outcome)
+	}
+	if dead := r.depth(r.dead); dead != 0 {
+		t.Errorf("%d set aside", dead)
+	}
+}
+
+// The connection dies under both sides, again and again: nothing is lost, and
+// what comes twice has its id (P3).
+func TestRealConnectionLost(t *testing.T) {
+	t.Parallel()
+	r := connect(t)
+	r.register("orders-value", schemas.JSON, orderV1)
+	var mu sync.Mutex
+	var conns []activemq.Conn
+	open := r.open
+	r.open = func(ctx context.Context) (activemq.Conn, error) {
+		c, err := open(ctx)
+		mu.Lock()
+		defer mu.Unlock()
+		if err == nil {
+			conns = append(conns, c)
+		}
+		return c, err
+	}
+	var handled tally
+	stop := r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
+		handled.add(d.Message.MessageID)
+		return nil
+	}, activemq.ConsumerOptions{Prefetch: 20})
+	p := r.producer(validate.Version(orders, 1))
+	killed := make(chan struct{})
+	go func() {
+		defer close(killed)
+		for range 5 {
+			<-time.NewTimer(300 * time.Millisecond).C
+			mu.Lock()
+			for _, c := range conns {
+				_ = c.Close()
+			}
+			conns = nil
+			mu.Unlock()
+		}
+	}()
+	n := 0
+	for done := false; !done; n++ {
+		select {
+		case <-killed:
+			done = true
+		default:
+		}
+		if err := p.Publish(ctx, r.queue, &activemq.Message{MessageID: fmt.Sprint(n), Body: []byte(`{"id":1}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await(t, "every id handled", func() bool { return handled.ids() == n })
+	stop()
+	t.Logf("%d messages over 5 lost connections, %d came twice", n, handled.all()-n)
+	if dead := r.depth(r.dead); dead != 0 {
+		t.Errorf("%d set aside", dead)
+	}
+}
+
+// A retry of 2 s and more leaves the queue, and the next message does not wait.
+func TestRealScheduledRetry(t *testing.T) {
+	t.Parallel()
+	r := connect(t)
+	r.register("orders-value", schemas.JSON, orderV1)
+	var mu sync.Mutex
+	var order []string
+	var first, again time.Time
+	stop := r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
+		mu.Lock()
+		defer mu.Unlock()
+		order = append(order, d.Message.MessageID)
+		if d.Message.MessageID != "slow" {
+			return nil
+		}
+		if d.Attempt == 1 {
+			first = time.Now()
+			return errors.New("busy")
+		}
+		again = time.Now()
+		if d.Attempt != 2 || d.Message.Key != "k" || header(d.Message, "mine") != "yes" || d.Message.CorrelationID != "c" {
+			t.Errorf("attempt %d: %+v", d.Attempt, d.Message)
+		}
+		return activemq.Reject(errors.New("no such customer"))
+	}, activemq.ConsumerOptions{ScheduledRetries: true, Retry: retry.Policy{Base: 2 * time.Second, Attempts: 3}})
+	p := r.producer(validate.Version(orders, 1))
+	for _, id := range []string{"slow", "next"} {
+		m := activemq.Message{MessageID: id, Key: "k", CorrelationID: "c", Headers: []validate.Header{{Name: "mine", Value: "yes"}}, Body: []byte(`{"id":1}`)}
+		if err := p.Publish(ctx, r.queue, &m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := r.take(r.dead)
+	stop()
+	if got := strings.Join(order, " "); got != "slow next slow" {
+		t.Errorf("order %s: the next message waited", got)
+	}
+	if waited := again.Sub(first); waited < 1400*time.Millisecond || waited > 20*time.Second {
+		t.Errorf("it came after %v, want 1.5 to 3 s", waited)
+	}
+	for name, want := range map[string]string{"dlqAttempts": "2", "dlqReason": "handler_rejected", "messageId": "slow", "dlqOriginalQueue": r.queue, "dlqOriginalDestination": r.queue, "AMQ_SCHEDULED_DELAY": "", "scheduledJobId": ""} {
+		if got := d.Header.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if d.Header.Get("dlqFirstFailedAt") >= d.Header.Get("dlqFailedAt") {
+		t.Errorf("failed first %s, last %s", d.Header.Get("dlqFirstFailedAt"), d.Header.Get("dlqFailedAt"))
+	}
+}
+
+// Two subscribers of a virtual topic have a queue each, and their own dead
+// letters; the subject is the topic's.
+func TestRealVirtualTopic(t *testing.T) {
+	t.Parallel()
+	r := connect(t)
+	topic := "VirtualTopic." + r.queue
+	r.register(topic+"-value", schemas.JSON, orderV1)
+	byTopic := &validate.Expect{Subject: validate.ByDestination()}
+	got := make(chan string, 10)
+	one, two := "Consumer.one."+topic, "Consumer.two."+topic
+	for _, queue := range []string{one, two} {
+		r.consumer(byTopic, func(_ context.Context, d *activemq.Delivery) error {
+			if queue == two {
+				return activemq.Reject(errors.New("not mine"))
+			}
+			got <- d.Subject.String()
+			return nil
+		}, activemq.ConsumerOptions{Queue: queue})
+	}
+	p := r.producer(validate.Version(validate.ByDestination(), 1))
+	// A topic keeps nothing for those who have not subscribed yet.
+	await(t, "it comes to both", func() bool {
+		if err := p.Publish(ctx, "/topic/"+topic, &activemq.Message{Body: []byte(`{"id":1}`)}); err != nil {
+			t.Fatal(err)
+		}
+		return len(got) > 0 && r.depth("DLQ."+two) > 0
+	})
+	if s := next(t, got); s != topic+"-value" {
+		t.Errorf("subject %s", s)
+	}
+	d := r.look("DLQ." + two)[0]
+	if d.Header.Get("dlqOriginalDestination") != topic || d.Header.Get("dlqOriginalQueue") != two || r.depth("DLQ."+one) != 0 {
+		t.Errorf("%v", d.Header)
+	}
+}
+
+// A selector on the version leaves other versions in the queue.
+func TestRealSelector(t *testing.T) {
+	t.Parallel()
+	r := connect(t)
+	r.register("orders-value", schemas.JSON, orderV1)
+	r.register("orders-value", schemas.JSON, orderV2)
+	for version := schemas.Version(1); version <= 2; version++ {
+		if err := r.producer(validate.Version(orders, version)).Publish(ctx, r.queue, &activemq.Message{Body: []byte(`{"id":1}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := make(chan schemas.Version, 2)
+	stop := r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
+		got <- d.Version
+		return nil
+	}, activemq.ConsumerOptions{Selector: "schemaVersion IN ('2')"})
+	if v := next(t, got); v != 2 {
+		t.Errorf("version %s", v)
+	}
+	stop()
+	if left := r.look(r.queue); len(left) != 1 || left[0].Header.Get("schemaVersion") != "1" {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// Handlers fail at random: each key's messages are handled in order all the same,
+// and keys do not wait for each other (C12).
+func TestRealOrderByKey(t *testing.T) {
+	t.Parallel()
+	r := connect(t)
+	r.register("orders-value", schemas.JSON, orderV1)
+	const n = 500
+	p := r.producer(validate.Version(orders, 1))
+	for i := range n {
+		if err := p.Publish(ctx, r.queue, &activemq.Message{MessageID: fmt.Sprintf("m%04d", i), Key: fmt.Sprintf("k%d", i%10), Body: []byte(`{"id":1}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var handled, tried tally
+	var stops []func()
+	for range 2 { // two consumers share the keys
+		stops = append(stops, r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
+			id := d.Message.Key + "/" + d.Message.MessageID
+			tried.add(id)
+			number := 0
+			_, _ = fmt.Sscanf(d.Message.MessageID, "m%d", &number)
+			if d.Attempt == 1 && number*7919%5 == 0 {
+				return errors.New("busy")
+			}
+			handled.add(id)
+			return nil
+		}, activemq.ConsumerOptions{Keyed: true, Workers: 4, Prefetch: 40, Retry: retry.Policy{Base: 5 * time.Millisecond, Cap: 20 * time.Millisecond}}))
+	}
+	await(t, "all are handled", func() bool { return handled.ids() == n })
+	for _, stop := range stops {
+		stop()
+	}
+	orderPerKey(t, handled.order)
+	overtaken := 0
+	for i := 1; i < len(handled.order); i++ {
+		if handled.order[i][3:] < handled.order[i-1][3:] {
+			overtaken++
+		}
+	}
+	if dead := r.depth(r.dead); dead != 0 || handled.all() != n || overtaken == 0 {
+		t.Errorf("%d handled, %d set aside, %d times a key went on while another waited", handled.all(), dead, overtaken)
+	}
+	t.Logf("%d messages of 10 keys, %d attempts: order per key kept, %d times another key went on", n, tried.all(), overtaken)
+}
+
+// The start-up probe refuses a broker that does not know of delays.
+func TestRealNoScheduler(t *testing.T) {
+	t.Parallel()
+	r := connect(t)
+	open := func(ctx context.Context) (activemq.Conn, error) {
+		c, err := r.open(ctx)
+		return &forgetful{c}, err
+	}
+	c, err := activemq.NewConsumer(open, r.v, &validate.Expect{}, nil, activemq.ConsumerOptions{Queue: r.queue, ScheduledRetries: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Run(ctx); err == nil || !strings.Contains(err.Error(), "schedulerSupport") {
+		t.Errorf("Run: %v", err)
+	}
+}
+
+// forgetful drops the header that asks for a delay, as a broker without a
+// scheduler does.
+type forgetful struct{ activemq.Conn }
+
+func (c *forgetful) Write(f *frame.Frame) error {
+	if f != nil {
+		f.Header.Del("AMQ_SCHEDULED_DELAY")
+	}
+	return c.Conn.Write(f)
+}

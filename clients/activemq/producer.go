@@ -1,0 +1,225 @@
+package activemq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-stomp/stomp/v3/frame"
+
+	"github.com/cartorio-registry/cartorio/clients/deliver"
+	"github.com/cartorio-registry/cartorio/clients/validate"
+)
+
+// ProducerOptions shape a producer. Zero fields mean the defaults.
+type ProducerOptions struct {
+	// Window is how many messages may wait for their receipt at once, 256.
+	Window int
+}
+
+// Producer publishes validated messages. It is safe for use by many goroutines.
+type Producer struct {
+	validator *validate.Validator
+	pin       validate.Pin
+	open      Open
+	window    chan struct{}
+	connect   chan struct{} // whoever is in it may look for the link
+
+	// A message that the broker's ERROR may have been about goes alone, so that it is
+	// known which one it was.
+	together sync.RWMutex
+
+	link      *link     // guarded by connect, as are the two below
+	notBefore time.Time // a connection is tried again
+	pause     time.Duration
+	answered  atomic.Bool // a receipt came since the last connection was tried
+
+	mu     sync.Mutex
+	closed bool
+	busy   sync.WaitGroup
+}
+
+// NewProducer makes a producer that writes with the schema that pin names. It
+// connects when the first message comes; Close ends the connection.
+func NewProducer(open Open, v *validate.Validator, pin validate.Pin, o ProducerOptions) *Producer {
+	if o.Window <= 0 {
+		o.Window = 256
+	}
+	return &Producer{validator: v, pin: pin, open: open, window: make(chan struct{}, o.Window), connect: make(chan struct{}, 1)}
+}
+
+// Publish validates, stamps and publishes a message. It answers nil when the
+// broker has stored it; otherwise nothing, or nothing known, is there. What is
+// sent to a topic that nobody subscribes to is gone all the same: a queue, or a
+// virtual topic with a queue for each subscriber, keeps it.
+//
+// destination is a queue's name, or one with its kind: /queue/orders,
+// queue://orders, /topic/VirtualTopic.orders. m is not changed. It is sent
+// persistent, and a connection that is lost on the way is made again and the
+// message sent again with the same id, for as long as ctx lasts.
+//
+// Errors: *validate.Error when the message was not let through; *Error for what
+// became of it at the broker.
+func (p *Producer) Publish(ctx context.Context, destination string, m *Message) error {
+	sent := *m
+	body := m.Body
+	if body == nil {
+		body = []byte{}
+	}
+	if sent.Key == "" {
+		sent.Key = headerOf(m.Headers, messageKeyHeader)
+	}
+	judged := validate.Message{
+		Destination: subjectName(destination), RoutingKey: subjectName(destination), Headers: append([]validate.Header(nil), m.Headers...), ContentType: m.ContentType,
+		Payload: body, Type: m.Type, MessageID: m.MessageID,
+	}
+	if sent.Key != "" && headerOf(m.Headers, messageKeyHeader) == "" {
+		judged.Headers = append(judged.Headers, validate.Header{Name: messageKeyHeader, Value: sent.Key})
+	}
+	if err := p.validator.BeforePublish(ctx, &judged, &p.pin); err != nil {
+		return err
+	}
+	sent.Headers, sent.Body, sent.MessageID = judged.Headers, judged.Payload, judged.MessageID
+	f, err := sendFrame(destination, &sent)
+	if err != nil {
+		return err
+	}
+	if fate, err := p.publish(ctx, f); err != nil {
+		return &Error{Fate: fate, Destination: destination, MessageID: sent.MessageID, Err: err}
+	}
+	return nil
+}
+
+// publish sends a frame until its fate is known or ctx ends.
+func (p *Producer) publish(ctx context.Context, f *frame.Frame) (Fate, error) {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return Unsent, ErrClosed
+	}
+	p.busy.Add(1)
+	p.mu.Unlock()
+	defer p.busy.Done()
+	select {
+	case p.window <- struct{}{}:
+	case <-ctx.Done():
+		return Unsent, ctx.Err()
+	}
+	defer func() { <-p.window }()
+	fate, isAlone := Unsent, false
+	for {
+		l, err := p.connected(ctx)
+		if err != nil {
+			return fate, err
+		}
+		isSent, err := p.try(ctx, l, f, isAlone)
+		if err == nil {
+			p.answered.Store(true)
+			return 0, nil
+		}
+		if isSent {
+			fate = Unknown
+		}
+		if ctx.Err() != nil {
+			return fate, err
+		}
+		var refused *brokerError
+		if !errors.As(err, &refused) || refused.isOther {
+			continue
+		}
+		// An ERROR may be of another message, or of a broker that is going down. The
+		// one that gets it again, alone, is the one that is meant.
+		switch {
+		case isAlone && refused.isFull():
+			return Nacked, err
+		case isAlone:
+			return Refused, err
+		}
+		isAlone = true
+	}
+}
+
+// try sends a frame once.
+func (p *Producer) try(ctx context.Context, l *link, f *frame.Frame, isAlone bool) (isSent bool, err error) {
+	if isAlone {
+		p.together.Lock()
+		defer p.together.Unlock()
+	} else {
+		p.together.RLock()
+		defer p.together.RUnlock()
+	}
+	return l.ask(ctx, f)
+}
+
+// connected gives the link, a new one when the old one is lost. One caller looks
+// for it at a time, and waits after a failure.
+func (p *Producer) connected(ctx context.Context) (*link, error) {
+	for {
+		select {
+		case p.connect <- struct{}{}:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		l, wait := p.look(ctx)
+		<-p.connect
+		if l != nil {
+			return l, nil
+		}
+		if err := deliver.Sleep(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// look gives the link, or how long to wait until it is worth another look.
+func (p *Producer) look(ctx context.Context) (*link, time.Duration) {
+	if p.link != nil && p.link.why() == nil {
+		return p.link, 0
+	}
+	if wait := time.Until(p.notBefore); wait > 0 {
+		return nil, wait
+	}
+	if p.answered.Swap(false) {
+		p.pause = 0
+	}
+	p.pause = min(max(2*p.pause, deliver.FirstPause), deliver.LongestPause)
+	l, err := openLink(ctx, p.open, 0)
+	// One that is lost before it is of use is not to be made again at once either.
+	p.notBefore = time.Now().Add(p.pause)
+	if err != nil {
+		return nil, p.pause
+	}
+	p.link = l
+	return l, 0
+}
+
+// Close takes no more messages, waits, as long as ctx lasts, for those on their
+// way, and ends the connection.
+func (p *Producer) Close(ctx context.Context) error {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	idle := make(chan struct{})
+	go func() {
+		p.busy.Wait()
+		close(idle)
+	}()
+	var err error
+	select {
+	case <-idle:
+	case <-ctx.Done():
+		err = fmt.Errorf("close a producer with messages on their way: %w", ctx.Err())
+	}
+	select {
+	case p.connect <- struct{}{}:
+		if p.link != nil {
+			p.link.lose(errLeft)
+		}
+		<-p.connect
+	case <-ctx.Done(): // whoever is connecting sees that its ctx ends
+	}
+	return err
+}

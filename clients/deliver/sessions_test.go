@@ -14,6 +14,7 @@ import (
 
 	"github.com/cartorio-registry/cartorio/clients/deliver"
 	"github.com/cartorio-registry/cartorio/clients/retry"
+	"github.com/cartorio-registry/cartorio/clients/validate"
 )
 
 // Key makes an item one of an order.

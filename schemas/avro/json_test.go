@@ -2,8 +2,11 @@ package avro_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
+
+	twmb "github.com/twmb/avro"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -135,5 +138,38 @@ func TestAvroJSONAssertsLogicalTypes(t *testing.T) {
 	_, v := s.BinaryOf(text, schemas.ReadOptions{Formats: true})
 	if len(v) != 3 || v[0].Payload != "/a/bytes" || v[1].Payload != "/b" || v[2].Payload != "/c" || v[0].Rule != "logical-type" {
 		t.Errorf("got %v", v)
+	}
+}
+
+// Of a key that a map holds twice the last value counts, for whoever reads: in
+// the value, in JSON and when the JSON is read again. Avro Java and twmb do the
+// same; goavro refuses.
+func TestLastOfEqualKeysCounts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, schema, bytes, text string
+		want                      any
+	}{
+		{"in one block", `{"type":"map","values":"int"}`, "06 026b02 026c04 026b06 00", `{"l":2,"k":3}`, map[string]any{"k": int64(3), "l": int64(2)}},
+		{"in two blocks", `{"type":"map","values":"string"}`, "02 026b0278 02 026b0279 00", `{"k":"y"}`, map[string]any{"k": "y"}},
+		{"all alike", `{"type":"map","values":"null"}`, "06 026b 026b 026b 00", `{"k":null}`, map[string]any{"k": nil}},
+		{"in a map of maps", `{"type":"map","values":{"type":"map","values":"int"}}`, "04 026102 026b02 00 026104 026b02 026b04 00 00", `{"a":{"k":2}}`, map[string]any{"a": map[string]any{"k": int64(2)}}},
+	} {
+		s, payload := mustParse(t, c.schema), unhex(t, c.bytes)
+		got := s.Reads(s, schemas.Payload{Bytes: payload}, schemas.ReadOptions{Value: true})
+		if !got.OK() || !reflect.DeepEqual(got.Value, c.want) {
+			t.Errorf("%s: read as %v (%v), want %v", c.name, got.Value, got.Violations, c.want)
+		}
+		text, bad := s.JSONOf(payload, schemas.ReadOptions{})
+		if len(bad) > 0 || string(text) != c.text {
+			t.Errorf("%s: written as %s (%v), want %s", c.name, text, bad, c.text)
+		}
+		if _, bad := s.BinaryOf(text, schemas.ReadOptions{}); len(bad) > 0 {
+			t.Errorf("%s: its own JSON is refused: %v", c.name, bad)
+		}
+		var theirs any
+		if _, err := twmb.MustParse(c.schema).Decode(payload, &theirs); err != nil || !reflect.DeepEqual(plain(theirs), c.want) {
+			t.Errorf("%s: a second reader makes %v of it (%v), want %v", c.name, theirs, err, c.want)
+		}
 	}
 }

@@ -17,7 +17,9 @@ import (
 // unions full name before simple name before kind before promotion. Values that
 // only the writer has are read over; they are no loss. A Value is plain: unions
 // do not show, bytes and fixed are []byte, enums string, int and long int64,
-// float and double float64, records and maps map[string]any.
+// float and double float64, records and maps map[string]any. A map may hold a key
+// twice: the specification does not forbid it, and as in Avro Java the last value
+// counts.
 //
 // With options.Formats logical types are asserted too: the digits of decimals,
 // times of day, the spelling of UUIDs.

@@ -11,7 +11,8 @@ import (
 // JSONOf writes a binary payload of s in Avro's JSON encoding: compact, fields
 // in their order, the value of a union with its type's name around it unless it
 // is null, bytes and fixed as texts whose characters U+0000 to U+00FF stand for
-// the bytes, NaN and the infinities as texts.
+// the bytes, NaN and the infinities as texts. Of a key that a map holds twice the
+// last value counts, as for Reads.
 //
 // The violations are those of Reads; a text that would be out of proportion to
 // the payload is one too.
@@ -126,10 +127,12 @@ func (w *jsonWriter) items(t *Type) bool {
 		brackets = "{}"
 	}
 	w.out = append(w.out, brackets[0])
-	first := true
+	start := len(w.out)
+	var members []member
 	for {
 		n := w.long()
 		if n == 0 {
+			w.lastWins(start, members)
 			w.out = append(w.out, brackets[1])
 			return true
 		}
@@ -138,18 +141,51 @@ func (w *jsonWriter) items(t *Type) bool {
 			w.long()
 		}
 		for ; n > 0; n-- {
-			if !first {
+			if len(w.out) > start {
 				w.out = append(w.out, ',')
 			}
-			first = false
 			if t.Kind == Map {
-				w.out = jsontext.AppendString(w.out, string(w.bytes()))
+				key := w.bytes()
+				members = append(members, member{key, len(w.out)})
+				w.out = jsontext.AppendString(w.out, string(key))
 				w.out = append(w.out, ':')
 			}
 			if !w.write(t.Items) {
 				return false
 			}
 		}
+	}
+}
+
+// member is where the text of a map's entry starts.
+type member struct {
+	key   []byte
+	start int
+}
+
+// lastWins takes away the entries whose key comes again: JSON has a name once.
+func (w *jsonWriter) lastWins(start int, members []member) {
+	last := make(map[string]int, len(members))
+	for i, m := range members {
+		last[string(m.key)] = i
+	}
+	if len(last) == len(members) {
+		return
+	}
+	text, end := append([]byte(nil), w.out[start:]...), len(w.out)
+	w.out = w.out[:start]
+	for i, m := range members {
+		stop := end
+		if i+1 < len(members) {
+			stop = members[i+1].start - 1 // the comma
+		}
+		if last[string(m.key)] != i {
+			continue
+		}
+		if len(w.out) > start {
+			w.out = append(w.out, ',')
+		}
+		w.out = append(w.out, text[m.start-start:stop-start]...)
 	}
 }
 

@@ -35,9 +35,23 @@ type Example struct {
 	Witness string
 }
 
-// WithExamples gives every rule the example of its file ID + ".txtar" in files,
-// without the format's prefix. A rule whose file is missing keeps an empty
-// Example, which checktest refuses.
+// Combinations lists the effects of every combination of what may happen when
+// new reads old, and when old reads new.
+func Combinations(newReadsOld, oldReadsNew []Outcome) (out []Effect) {
+	for _, n := range newReadsOld {
+		for _, o := range oldReadsNew {
+			out = append(out, Effect{NewReadsOld: n, OldReadsNew: o})
+		}
+	}
+	return out
+}
+
+// Examples is the folder of example files beside a checker's rules.
+const Examples = "rules"
+
+// WithExamples gives every rule the example of its file ID + ".txtar" in the
+// folder [Examples] of files, without the format's prefix. A rule whose file is
+// missing keeps an empty Example, which checktest refuses.
 //
 // A file is a comment and the sections old, new, witness and near. The first
 // paragraph of the comment is the title after "# "; the second says why; the
@@ -45,7 +59,7 @@ type Example struct {
 func WithExamples(files fs.FS, rules ...Rule) []Rule {
 	out := slices.Clone(rules)
 	for i := range out {
-		if text, err := fs.ReadFile(files, out[i].File()); err == nil {
+		if text, err := fs.ReadFile(files, Examples+"/"+out[i].File()); err == nil {
 			out[i].Example = ParseExample(string(text))
 		}
 	}

@@ -2,32 +2,12 @@ package avro
 
 import (
 	"embed"
-	"io/fs"
 
 	"github.com/cartorio-registry/cartorio/compat"
 )
 
 //go:embed rules/*.txtar
 var files embed.FS
-
-func examples() fs.FS {
-	sub, err := fs.Sub(files, "rules")
-	if err != nil {
-		return files // the name is constant; checktest would refuse every rule
-	}
-	return sub
-}
-
-// each lists the effects of every combination: what may happen when new reads
-// old, and when old reads new.
-func each(newReadsOld, oldReadsNew []compat.Outcome) (out []compat.Effect) {
-	for _, n := range newReadsOld {
-		for _, o := range oldReadsNew {
-			out = append(out, compat.Effect{NewReadsOld: n, OldReadsNew: o})
-		}
-	}
-	return out
-}
 
 var (
 	safe    = []compat.Outcome{compat.Reads}
@@ -51,43 +31,43 @@ var misleads = compat.Effect{NewReadsOld: compat.Misleads, OldReadsNew: compat.M
 
 // note makes a rule whose changes hurt no data.
 func note(id, mirror string, claims ...string) compat.Rule {
-	return compat.Rule{ID: id, Mirror: mirror, May: each(safe, safe), Claims: claims}
+	return compat.Rule{ID: id, Mirror: mirror, May: compat.Combinations(safe, safe), Claims: claims}
 }
 
 // The rules of fields.
 var (
 	fieldAdded          = note("avro.field-added-with-default", "avro.field-removed-with-default", "record.fields", "field.default")
 	fieldRemoved        = note("avro.field-removed-with-default", "avro.field-added-with-default", "record.fields", "field.default")
-	fieldAddedBare      = compat.Rule{ID: "avro.field-added-without-default", Mirror: "avro.field-removed-without-default", May: each(rescued, safe), Peers: []string{missingDefault, typeMismatch}, Claims: []string{"record.fields", "field.default"}}
-	fieldRemovedBare    = compat.Rule{ID: "avro.field-removed-without-default", Mirror: "avro.field-added-without-default", May: each(safe, rescued), Peers: []string{missingDefault, typeMismatch}, Claims: []string{"record.fields", "field.default"}}
-	fieldAddedBroken    = compat.Rule{ID: "avro.field-added-with-unusable-default", Mirror: "avro.field-removed-with-unusable-default", May: each(refused, safe), Claims: []string{"field.default"}}
-	fieldRemovedBroken  = compat.Rule{ID: "avro.field-removed-with-unusable-default", Mirror: "avro.field-added-with-unusable-default", May: each(safe, refused), Claims: []string{"field.default"}}
-	fieldRenamed        = compat.Rule{ID: "avro.field-renamed", Mirror: "avro.field-renamed", May: each(gone, gone), Peers: []string{missingDefault, typeMismatch}, Claims: []string{"field.name"}}
-	fieldRenamedLost    = compat.Rule{ID: "avro.field-renamed-losing-value", Mirror: "avro.field-renamed-losing-value", May: each([]compat.Outcome{compat.Loses}, []compat.Outcome{compat.Loses}), Claims: []string{"field.name", "field.default"}}
-	fieldRenamedAlias   = compat.Rule{ID: "avro.field-renamed-with-alias", Mirror: "avro.field-renamed-from-alias", May: each(safe, gone), Peers: []string{missingDefault, typeMismatch}, Claims: []string{"field.name", "field.aliases"}}
-	fieldRenamedBack    = compat.Rule{ID: "avro.field-renamed-from-alias", Mirror: "avro.field-renamed-with-alias", May: each(gone, safe), Peers: []string{missingDefault, typeMismatch}, Claims: []string{"field.name", "field.aliases"}}
+	fieldAddedBare      = compat.Rule{ID: "avro.field-added-without-default", Mirror: "avro.field-removed-without-default", May: compat.Combinations(rescued, safe), Peers: []string{missingDefault, typeMismatch}, Claims: []string{"record.fields", "field.default"}}
+	fieldRemovedBare    = compat.Rule{ID: "avro.field-removed-without-default", Mirror: "avro.field-added-without-default", May: compat.Combinations(safe, rescued), Peers: []string{missingDefault, typeMismatch}, Claims: []string{"record.fields", "field.default"}}
+	fieldAddedBroken    = compat.Rule{ID: "avro.field-added-with-unusable-default", Mirror: "avro.field-removed-with-unusable-default", May: compat.Combinations(refused, safe), Claims: []string{"field.default"}}
+	fieldRemovedBroken  = compat.Rule{ID: "avro.field-removed-with-unusable-default", Mirror: "avro.field-added-with-unusable-default", May: compat.Combinations(safe, refused), Claims: []string{"field.default"}}
+	fieldRenamed        = compat.Rule{ID: "avro.field-renamed", Mirror: "avro.field-renamed", May: compat.Combinations(gone, gone), Peers: []string{missingDefault, typeMismatch}, Claims: []string{"field.name"}}
+	fieldRenamedLost    = compat.Rule{ID: "avro.field-renamed-losing-value", Mirror: "avro.field-renamed-losing-value", May: compat.Combinations([]compat.Outcome{compat.Loses}, []compat.Outcome{compat.Loses}), Claims: []string{"field.name", "field.default"}}
+	fieldRenamedAlias   = compat.Rule{ID: "avro.field-renamed-with-alias", Mirror: "avro.field-renamed-from-alias", May: compat.Combinations(safe, gone), Peers: []string{missingDefault, typeMismatch}, Claims: []string{"field.name", "field.aliases"}}
+	fieldRenamedBack    = compat.Rule{ID: "avro.field-renamed-from-alias", Mirror: "avro.field-renamed-with-alias", May: compat.Combinations(gone, safe), Peers: []string{missingDefault, typeMismatch}, Claims: []string{"field.name", "field.aliases"}}
 	fieldRenamedBoth    = note("avro.field-renamed-with-aliases-on-both-sides", "avro.field-renamed-with-aliases-on-both-sides", "field.name", "field.aliases")
 	fieldsReordered     = note("avro.fields-reordered", "avro.fields-reordered", "record.fields")
 	fieldDefaultAdded   = note("avro.field-default-added", "avro.field-default-removed", "field.default")
 	fieldDefaultRemoved = note("avro.field-default-removed", "avro.field-default-added", "field.default")
 	fieldDefaultChanged = note("avro.field-default-changed", "avro.field-default-changed", "field.default")
 	fieldAliases        = note("avro.field-aliases-changed", "avro.field-aliases-changed", "field.aliases")
-	fieldAmbiguous      = compat.Rule{ID: "avro.field-aliases-ambiguous", Mirror: "avro.field-aliases-ambiguous", May: each([]compat.Outcome{compat.Refuses, compat.Reads}, []compat.Outcome{compat.Refuses, compat.Reads}), Peers: []string{unexpectedException}, Claims: []string{"field.aliases"}}
+	fieldAmbiguous      = compat.Rule{ID: "avro.field-aliases-ambiguous", Mirror: "avro.field-aliases-ambiguous", May: compat.Combinations([]compat.Outcome{compat.Refuses, compat.Reads}, []compat.Outcome{compat.Refuses, compat.Reads}), Peers: []string{unexpectedException}, Claims: []string{"field.aliases"}}
 	fieldOrder          = note("avro.field-order-changed", "avro.field-order-changed", "field.order")
 )
 
 // The rules of types.
 var (
-	typeWidened   = compat.Rule{ID: "avro.type-widened", Mirror: "avro.type-narrowed", May: each(widened, rescued), Peers: []string{typeMismatch, missingBranch}, Claims: []string{"type", "field.type", "array.items", "map.values"}}
-	typeNarrowed  = compat.Rule{ID: "avro.type-narrowed", Mirror: "avro.type-widened", May: each(rescued, widened), Peers: []string{typeMismatch, missingBranch}, Claims: []string{"type", "field.type", "array.items", "map.values"}}
-	stringToBytes = compat.Rule{ID: "avro.string-to-bytes", Mirror: "avro.bytes-to-string", May: each(safe, altered), Claims: []string{"type"}}
-	bytesToString = compat.Rule{ID: "avro.bytes-to-string", Mirror: "avro.string-to-bytes", May: each(altered, safe), Claims: []string{"type"}}
-	typeChanged   = compat.Rule{ID: "avro.type-changed", Mirror: "avro.type-changed", May: each(rescued, rescued), Peers: []string{typeMismatch, missingBranch}, Claims: []string{"type", "field.type", "array.items", "map.values"}}
+	typeWidened   = compat.Rule{ID: "avro.type-widened", Mirror: "avro.type-narrowed", May: compat.Combinations(widened, rescued), Peers: []string{typeMismatch, missingBranch}, Claims: []string{"type", "field.type", "array.items", "map.values"}}
+	typeNarrowed  = compat.Rule{ID: "avro.type-narrowed", Mirror: "avro.type-widened", May: compat.Combinations(rescued, widened), Peers: []string{typeMismatch, missingBranch}, Claims: []string{"type", "field.type", "array.items", "map.values"}}
+	stringToBytes = compat.Rule{ID: "avro.string-to-bytes", Mirror: "avro.bytes-to-string", May: compat.Combinations(safe, altered), Claims: []string{"type"}}
+	bytesToString = compat.Rule{ID: "avro.bytes-to-string", Mirror: "avro.string-to-bytes", May: compat.Combinations(altered, safe), Claims: []string{"type"}}
+	typeChanged   = compat.Rule{ID: "avro.type-changed", Mirror: "avro.type-changed", May: compat.Combinations(rescued, rescued), Peers: []string{typeMismatch, missingBranch}, Claims: []string{"type", "field.type", "array.items", "map.values"}}
 
-	nullAllowed    = compat.Rule{ID: "avro.null-allowed", Mirror: "avro.null-forbidden", May: each(safe, refused), Peers: []string{typeMismatch, missingBranch}, Claims: []string{"union.branches"}}
-	nullForbidden  = compat.Rule{ID: "avro.null-forbidden", Mirror: "avro.null-allowed", May: each(refused, safe), Peers: []string{typeMismatch, missingBranch}, Claims: []string{"union.branches"}}
-	branchAdded    = compat.Rule{ID: "avro.union-branch-added", Mirror: "avro.union-branch-removed", May: each(safe, rescued), Peers: []string{missingBranch, typeMismatch, nameMismatch}, Claims: []string{"union.branches"}}
-	branchRemoved  = compat.Rule{ID: "avro.union-branch-removed", Mirror: "avro.union-branch-added", May: each(rescued, safe), Peers: []string{missingBranch, typeMismatch, nameMismatch}, Claims: []string{"union.branches"}}
+	nullAllowed    = compat.Rule{ID: "avro.null-allowed", Mirror: "avro.null-forbidden", May: compat.Combinations(safe, refused), Peers: []string{typeMismatch, missingBranch}, Claims: []string{"union.branches"}}
+	nullForbidden  = compat.Rule{ID: "avro.null-forbidden", Mirror: "avro.null-allowed", May: compat.Combinations(refused, safe), Peers: []string{typeMismatch, missingBranch}, Claims: []string{"union.branches"}}
+	branchAdded    = compat.Rule{ID: "avro.union-branch-added", Mirror: "avro.union-branch-removed", May: compat.Combinations(safe, rescued), Peers: []string{missingBranch, typeMismatch, nameMismatch}, Claims: []string{"union.branches"}}
+	branchRemoved  = compat.Rule{ID: "avro.union-branch-removed", Mirror: "avro.union-branch-added", May: compat.Combinations(rescued, safe), Peers: []string{missingBranch, typeMismatch, nameMismatch}, Claims: []string{"union.branches"}}
 	unionReordered = note("avro.union-reordered", "avro.union-reordered", "union.branches")
 	unionWrapped   = note("avro.type-wrapped-in-union", "avro.type-unwrapped-from-union", "union.branches")
 	unionUnwrapped = note("avro.type-unwrapped-from-union", "avro.type-wrapped-in-union", "union.branches")
@@ -95,9 +75,9 @@ var (
 
 // The rules of names.
 var (
-	typeRenamed      = compat.Rule{ID: "avro.type-renamed", Mirror: "avro.type-renamed", May: each(rescued, rescued), Peers: []string{nameMismatch, missingBranch}, Claims: []string{"record.name", "enum.name", "fixed.name"}}
-	typeRenamedAlias = compat.Rule{ID: "avro.type-renamed-with-alias", Mirror: "avro.type-renamed-from-alias", May: each(safe, rescued), Peers: []string{nameMismatch, missingBranch}, Claims: []string{"record.aliases", "enum.aliases", "fixed.aliases"}}
-	typeRenamedBack  = compat.Rule{ID: "avro.type-renamed-from-alias", Mirror: "avro.type-renamed-with-alias", May: each(rescued, safe), Peers: []string{nameMismatch, missingBranch}, Claims: []string{"record.aliases", "enum.aliases", "fixed.aliases"}}
+	typeRenamed      = compat.Rule{ID: "avro.type-renamed", Mirror: "avro.type-renamed", May: compat.Combinations(rescued, rescued), Peers: []string{nameMismatch, missingBranch}, Claims: []string{"record.name", "enum.name", "fixed.name"}}
+	typeRenamedAlias = compat.Rule{ID: "avro.type-renamed-with-alias", Mirror: "avro.type-renamed-from-alias", May: compat.Combinations(safe, rescued), Peers: []string{nameMismatch, missingBranch}, Claims: []string{"record.aliases", "enum.aliases", "fixed.aliases"}}
+	typeRenamedBack  = compat.Rule{ID: "avro.type-renamed-from-alias", Mirror: "avro.type-renamed-with-alias", May: compat.Combinations(rescued, safe), Peers: []string{nameMismatch, missingBranch}, Claims: []string{"record.aliases", "enum.aliases", "fixed.aliases"}}
 	typeRenamedBoth  = note("avro.type-renamed-with-aliases-on-both-sides", "avro.type-renamed-with-aliases-on-both-sides", "record.aliases", "enum.aliases", "fixed.aliases")
 	namespaceChanged = note("avro.namespace-changed", "avro.namespace-changed", "record.namespace", "enum.namespace", "fixed.namespace")
 	typeAliases      = note("avro.type-aliases-changed", "avro.type-aliases-changed", "record.aliases", "enum.aliases", "fixed.aliases")
@@ -105,30 +85,30 @@ var (
 
 // The rules of enums and fixed.
 var (
-	symbolAdded        = compat.Rule{ID: "avro.enum-symbol-added", Mirror: "avro.enum-symbol-removed", May: each(safe, refused), Peers: []string{missingSymbols}, Claims: []string{"enum.symbols"}}
-	symbolRemoved      = compat.Rule{ID: "avro.enum-symbol-removed", Mirror: "avro.enum-symbol-added", May: each(refused, safe), Peers: []string{missingSymbols}, Claims: []string{"enum.symbols"}}
-	symbolAddedUnder   = compat.Rule{ID: "avro.enum-symbol-added-under-default", Mirror: "avro.enum-symbol-removed-under-default", May: each(safe, altered), Claims: []string{"enum.symbols", "enum.default"}}
-	symbolRemovedUnder = compat.Rule{ID: "avro.enum-symbol-removed-under-default", Mirror: "avro.enum-symbol-added-under-default", May: each(altered, safe), Claims: []string{"enum.symbols", "enum.default"}}
-	symbolsReordered   = compat.Rule{ID: "avro.enum-symbols-reordered", Mirror: "avro.enum-symbols-reordered", May: each(misled, misled), Claims: []string{"enum.symbols"}}
+	symbolAdded        = compat.Rule{ID: "avro.enum-symbol-added", Mirror: "avro.enum-symbol-removed", May: compat.Combinations(safe, refused), Peers: []string{missingSymbols}, Claims: []string{"enum.symbols"}}
+	symbolRemoved      = compat.Rule{ID: "avro.enum-symbol-removed", Mirror: "avro.enum-symbol-added", May: compat.Combinations(refused, safe), Peers: []string{missingSymbols}, Claims: []string{"enum.symbols"}}
+	symbolAddedUnder   = compat.Rule{ID: "avro.enum-symbol-added-under-default", Mirror: "avro.enum-symbol-removed-under-default", May: compat.Combinations(safe, altered), Claims: []string{"enum.symbols", "enum.default"}}
+	symbolRemovedUnder = compat.Rule{ID: "avro.enum-symbol-removed-under-default", Mirror: "avro.enum-symbol-added-under-default", May: compat.Combinations(altered, safe), Claims: []string{"enum.symbols", "enum.default"}}
+	symbolsReordered   = compat.Rule{ID: "avro.enum-symbols-reordered", Mirror: "avro.enum-symbols-reordered", May: compat.Combinations(misled, misled), Claims: []string{"enum.symbols"}}
 	enumDefaultAdded   = note("avro.enum-default-added", "avro.enum-default-removed", "enum.default")
 	enumDefaultRemoved = note("avro.enum-default-removed", "avro.enum-default-added", "enum.default")
 	enumDefaultChanged = note("avro.enum-default-changed", "avro.enum-default-changed", "enum.default")
-	fixedSize          = compat.Rule{ID: "avro.fixed-size-changed", Mirror: "avro.fixed-size-changed", May: each(refused, refused), Peers: []string{fixedSizeMismatch, missingBranch}, Claims: []string{"fixed.size"}}
+	fixedSize          = compat.Rule{ID: "avro.fixed-size-changed", Mirror: "avro.fixed-size-changed", May: compat.Combinations(refused, refused), Peers: []string{fixedSizeMismatch, missingBranch}, Claims: []string{"fixed.size"}}
 )
 
 // The rules of what a value stands for, and of what people read.
 var (
-	logicalAdded     = compat.Rule{ID: "avro.logical-type-added", Mirror: "avro.logical-type-removed", May: each(either, either), Claims: []string{"logicalType"}}
-	logicalRemoved   = compat.Rule{ID: "avro.logical-type-removed", Mirror: "avro.logical-type-added", May: each(either, either), Claims: []string{"logicalType"}}
-	logicalChanged   = compat.Rule{ID: "avro.logical-type-changed", Mirror: "avro.logical-type-changed", May: each(misled, misled), Claims: []string{"logicalType"}}
-	decimalScale     = compat.Rule{ID: "avro.decimal-scale-changed", Mirror: "avro.decimal-scale-changed", May: each(misled, misled), Claims: []string{"decimal.scale"}}
+	logicalAdded     = compat.Rule{ID: "avro.logical-type-added", Mirror: "avro.logical-type-removed", May: compat.Combinations(either, either), Claims: []string{"logicalType"}}
+	logicalRemoved   = compat.Rule{ID: "avro.logical-type-removed", Mirror: "avro.logical-type-added", May: compat.Combinations(either, either), Claims: []string{"logicalType"}}
+	logicalChanged   = compat.Rule{ID: "avro.logical-type-changed", Mirror: "avro.logical-type-changed", May: compat.Combinations(misled, misled), Claims: []string{"logicalType"}}
+	decimalScale     = compat.Rule{ID: "avro.decimal-scale-changed", Mirror: "avro.decimal-scale-changed", May: compat.Combinations(misled, misled), Claims: []string{"decimal.scale"}}
 	decimalPrecision = note("avro.decimal-precision-changed", "avro.decimal-precision-changed", "decimal.precision")
-	docChanged       = compat.Rule{ID: "avro.doc-changed", Mirror: "avro.doc-changed", May: each(either, either), Claims: []string{"record.doc", "field.doc", "enum.doc", "fixed.doc"}}
-	attributeChanged = compat.Rule{ID: "avro.attribute-changed", Mirror: "avro.attribute-changed", May: each(either, either), Claims: []string{"attribute", "field.attribute"}}
+	docChanged       = compat.Rule{ID: "avro.doc-changed", Mirror: "avro.doc-changed", May: compat.Combinations(either, either), Claims: []string{"record.doc", "field.doc", "enum.doc", "fixed.doc"}}
+	attributeChanged = compat.Rule{ID: "avro.attribute-changed", Mirror: "avro.attribute-changed", May: compat.Combinations(either, either), Claims: []string{"attribute", "field.attribute"}}
 )
 
 // rules lists every rule, in the order of the catalogue.
-var rules = compat.WithExamples(examples(),
+var rules = compat.WithExamples(files,
 	fieldAdded, fieldRemoved, fieldAddedBare, fieldRemovedBare, fieldAddedBroken, fieldRemovedBroken,
 	fieldRenamed, fieldRenamedLost, fieldRenamedAlias, fieldRenamedBack, fieldRenamedBoth, fieldsReordered,
 	fieldDefaultAdded, fieldDefaultRemoved, fieldDefaultChanged, fieldAliases, fieldAmbiguous, fieldOrder,

@@ -21,7 +21,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the witness sections of rule examples")
 
 // folder is where a checker's rules stand, seen from its test.
-const folder = "rules"
+const folder = compat.Examples
 
 // Run holds checker to every law: its rules as a set, each rule's example and
 // near miss, witnesses judged by the format's own reader, mirrors, identity,

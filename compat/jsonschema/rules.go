@@ -2,7 +2,6 @@ package jsonschema
 
 import (
 	"embed"
-	"io/fs"
 	"slices"
 
 	"github.com/cartorio-registry/cartorio/compat"
@@ -10,25 +9,6 @@ import (
 
 //go:embed rules/*.txtar
 var files embed.FS
-
-func examples() fs.FS {
-	sub, err := fs.Sub(files, "rules")
-	if err != nil {
-		return files // the name is constant; checktest would refuse every rule
-	}
-	return sub
-}
-
-// each lists the effects of every combination: what may happen when new reads
-// old, and when old reads new.
-func each(newReadsOld, oldReadsNew []compat.Outcome) (out []compat.Effect) {
-	for _, n := range newReadsOld {
-		for _, o := range oldReadsNew {
-			out = append(out, compat.Effect{NewReadsOld: n, OldReadsNew: o})
-		}
-	}
-	return out
-}
 
 var (
 	safe = []compat.Outcome{compat.Reads}
@@ -45,19 +25,19 @@ var (
 
 // tightening makes the rules of a tightening and of its reverse.
 func tightening(tight, loose string, tightPeers, loosePeers []string, claims ...string) (compat.Rule, compat.Rule) {
-	return compat.Rule{ID: tight, Mirror: loose, May: each(may, safe), Peers: tightPeers, Claims: claims},
-		compat.Rule{ID: loose, Mirror: tight, May: each(safe, may), Peers: loosePeers, Claims: claims}
+	return compat.Rule{ID: tight, Mirror: loose, May: compat.Combinations(may, safe), Peers: tightPeers, Claims: claims},
+		compat.Rule{ID: loose, Mirror: tight, May: compat.Combinations(safe, may), Peers: loosePeers, Claims: claims}
 }
 
 // self makes a rule that is its own mirror.
 func self(id string, outcomes []compat.Outcome, peers []string, claims ...string) compat.Rule {
-	return compat.Rule{ID: id, Mirror: id, May: each(outcomes, outcomes), Peers: peers, Claims: claims}
+	return compat.Rule{ID: id, Mirror: id, May: compat.Combinations(outcomes, outcomes), Peers: peers, Claims: claims}
 }
 
 // twins makes two rules that mirror each other and may refuse either way.
 func twins(added, removed string, outcomes []compat.Outcome, addedPeers, removedPeers []string, claims ...string) (compat.Rule, compat.Rule) {
-	return compat.Rule{ID: added, Mirror: removed, May: each(outcomes, outcomes), Peers: addedPeers, Claims: claims},
-		compat.Rule{ID: removed, Mirror: added, May: each(outcomes, outcomes), Peers: removedPeers, Claims: claims}
+	return compat.Rule{ID: added, Mirror: removed, May: compat.Combinations(outcomes, outcomes), Peers: addedPeers, Claims: claims},
+		compat.Rule{ID: removed, Mirror: added, May: compat.Combinations(outcomes, outcomes), Peers: removedPeers, Claims: claims}
 }
 
 // peers builds the peer's names of a keyword from its stem.
@@ -182,7 +162,7 @@ var (
 )
 
 // rules lists every rule, in the order of the catalogue.
-var rules = compat.WithExamples(examples(),
+var rules = compat.WithExamples(files,
 	typeNarrowed, typeWidened, typeChanged, enumNarrowed, enumWidened, enumChanged,
 	lowRaised, lowLowered, highLowered, highRaised, stepTightened, stepLoosened, stepChanged,
 	minLengthRaised, minLengthLowered, maxLengthLowered, maxLengthRaised, patternAdded, patternRemoved, patternChanged,

@@ -2,32 +2,12 @@ package protobuf
 
 import (
 	"embed"
-	"io/fs"
 
 	"github.com/cartorio-registry/cartorio/compat"
 )
 
 //go:embed rules/*.txtar
 var files embed.FS
-
-func examples() fs.FS {
-	sub, err := fs.Sub(files, "rules")
-	if err != nil {
-		return files // the name is constant; checktest would refuse every rule
-	}
-	return sub
-}
-
-// each lists the effects of every combination: what may happen when new reads
-// old, and when old reads new.
-func each(newReadsOld, oldReadsNew []compat.Outcome) (out []compat.Effect) {
-	for _, n := range newReadsOld {
-		for _, o := range oldReadsNew {
-			out = append(out, compat.Effect{NewReadsOld: n, OldReadsNew: o})
-		}
-	}
-	return out
-}
 
 var (
 	safe = []compat.Outcome{compat.Reads}
@@ -48,13 +28,13 @@ func rule(id, mirror string, may []compat.Effect, peers, claims []string) compat
 
 // same makes a rule that mirrors itself.
 func same(id string, outcomes []compat.Outcome, peers []string, claims ...string) compat.Rule {
-	return rule(id, id, each(outcomes, outcomes), peers, claims)
+	return rule(id, id, compat.Combinations(outcomes, outcomes), peers, claims)
 }
 
 // twins makes a rule and its mirror; one and other are what may happen to the
 // first when new reads old, and when old reads new.
 func twins(id, mirror string, one, other []compat.Outcome, peers, mirrored []string, claims ...string) (first, second compat.Rule) {
-	return rule(id, mirror, each(one, other), peers, claims), rule(mirror, id, each(other, one), mirrored, claims)
+	return rule(id, mirror, compat.Combinations(one, other), peers, claims), rule(mirror, id, compat.Combinations(other, one), mirrored, claims)
 }
 
 func peers(names ...string) []string { return names }
@@ -145,7 +125,7 @@ var optionClaims = []string{
 	"MessageOptions.no_standard_descriptor_accessor", "MessageOptions.message_set_wire_format",
 }
 
-var rules = compat.WithExamples(examples(),
+var rules = compat.WithExamples(files,
 	fieldAdded, fieldRemoved, fieldRevived, fieldRetired, requiredAdded, requiredRemoved, fieldRenamed, jsonNameChanged, fieldRenumbered,
 	kindChangedRule, typeRenamed, encodingChanged, presenceChanged, packedChanged, defaultChanged, fieldCodeChanged,
 	becameRequired, noLongerRequired, becameRepeated, becameSingular, becameMap, noLongerMap, utf8Checked, utf8Unchecked,

@@ -1,0 +1,684 @@
+// Package action_test runs the scripts of the action as a runner would: files in
+// place of what the runner reads, a local server in place of its API.
+package action_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+)
+
+// built is the binary that install.sh builds from source, once for all tests.
+var built = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "action")
+	if err != nil {
+		return "", err
+	}
+	outputs := filepath.Join(folder, "outputs")
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command("sh", "install.sh")
+	cmd.Env = append(os.Environ(), "GITHUB_ACTION_PATH="+here, "GITHUB_OUTPUT="+outputs, "RUNNER_TEMP="+folder)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	text, err := os.ReadFile(outputs)
+	return strings.TrimSpace(strings.TrimPrefix(string(text), "binary=")), err
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if binary, err := built(); err == nil {
+		os.RemoveAll(filepath.Dir(filepath.Dir(binary))) //nolint:errcheck // a leftover in the temporary folder
+	}
+	os.Exit(code)
+}
+
+// runner is a simulated runner: a checkout, an event, and the API.
+type runner struct {
+	t        *testing.T
+	checkout string
+	binary   string
+	env      map[string]string
+	api      *api
+}
+
+// outcome is what a run left behind.
+type outcome struct {
+	code                 int
+	log, summary         string
+	outputs              map[string]string
+	annotations, skipped []string
+}
+
+func newRunner(t *testing.T) *runner {
+	t.Helper()
+	for _, program := range []string{"git", "sh", "curl", "jq"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("NOT RUN: %s is not installed", program)
+		}
+	}
+	binary, err := built()
+	if err != nil {
+		t.Fatalf("building by install.sh: %v", err)
+	}
+	r := &runner{t: t, checkout: t.TempDir(), binary: binary, env: map[string]string{}, api: &api{}}
+	server := httptest.NewServer(r.api)
+	t.Cleanup(server.Close)
+	r.env["GITHUB_API_URL"] = server.URL
+	r.env["IN_TOKEN"] = "secret-of-the-job"
+	r.env["IN_LINT"], r.env["IN_FMT"] = "false", "false"
+	r.git("init", "-q", "-b", "main")
+	return r
+}
+
+func (r *runner) git(args ...string) string {
+	r.t.Helper()
+	cmd := exec.CommandContext(r.t.Context(), "git", args...)
+	cmd.Dir, cmd.Env = r.checkout, r.environ()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (r *runner) write(name, text string) {
+	r.t.Helper()
+	file := filepath.Join(r.checkout, name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *runner) commit(message string) string {
+	r.t.Helper()
+	r.git("add", ".")
+	r.git("commit", "-q", "-m", message)
+	return r.git("rev-parse", "HEAD")
+}
+
+// environ is what a runner gives to a step, and nothing of this machine's own.
+func (r *runner) environ() []string {
+	list := []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + r.t.TempDir(), "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull,
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
+	}
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for name := range r.env {
+			if !yield(name) {
+				return
+			}
+		}
+	}) {
+		list = append(list, name+"="+r.env[name])
+	}
+	return list
+}
+
+// pullRequest is the event of a pull request into main.
+func (r *runner) pullRequest(fork bool) {
+	r.env["GITHUB_BASE_REF"] = "main"
+	r.event(map[string]any{"pull_request": map[string]any{
+		"number": 7, "head": map[string]any{"repo": map[string]any{"fork": fork}},
+	}})
+}
+
+func (r *runner) event(body any) {
+	r.t.Helper()
+	file := filepath.Join(r.t.TempDir(), "event.json")
+	text, err := json.Marshal(body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	r.env["GITHUB_EVENT_PATH"] = file
+}
+
+var stopped = regexp.MustCompile(`(?s)::stop-commands::([0-9a-f]{32})\n.*?\n::([0-9a-f]{32})::\n`)
+
+func (r *runner) run() outcome {
+	r.t.Helper()
+	folder := r.t.TempDir()
+	here, err := os.Getwd()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	summary, outputs := filepath.Join(folder, "summary.md"), filepath.Join(folder, "outputs")
+	cmd := exec.CommandContext(r.t.Context(), "sh", filepath.Join(here, "gate.sh"))
+	cmd.Dir = r.checkout
+	cmd.Env = append(r.environ(), "GITHUB_ACTIONS=true", "GITHUB_ACTION_PATH="+here, "GITHUB_WORKSPACE="+r.checkout,
+		"GITHUB_REPOSITORY=acme/shop", "GITHUB_STEP_SUMMARY="+summary, "GITHUB_OUTPUT="+outputs, "RUNNER_TEMP="+folder, "IN_BINARY="+r.binary)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		r.t.Fatal(err)
+	}
+	o := outcome{code: cmd.ProcessState.ExitCode(), log: string(out), outputs: map[string]string{}}
+	if text, err := os.ReadFile(summary); err == nil {
+		o.summary = string(text)
+	}
+	if text, err := os.ReadFile(outputs); err == nil {
+		for line := range strings.Lines(string(text)) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+			o.outputs[name] = value
+		}
+	}
+	for _, pair := range stopped.FindAllStringSubmatch(o.log, -1) {
+		if pair[1] != pair[2] {
+			r.t.Errorf("commands were stopped with %s and taken up with %s", pair[1], pair[2])
+		}
+	}
+	for line := range strings.Lines(stopped.ReplaceAllString(o.log, "")) {
+		if strings.HasPrefix(line, "::") {
+			o.annotations = append(o.annotations, strings.TrimSpace(line))
+		}
+	}
+	if strings.Contains(o.log+o.summary, "secret-of-the-job") {
+		r.t.Errorf("the token is told:\n%s", o.log)
+	}
+	return o
+}
+
+// api keeps comments as the platform's does.
+type api struct {
+	mu       sync.Mutex
+	comments []comment
+	requests []string
+	refuse   int // the status of each answer; 0 for none
+}
+
+type comment struct {
+	ID   int    `json:"id"`
+	Body string `json:"body"`
+	User struct {
+		Type string `json:"type"`
+	} `json:"user"`
+}
+
+func (a *api) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.requests = append(a.requests, req.Method+" "+req.URL.Path)
+	if a.refuse != 0 || req.Header.Get("Authorization") != "Bearer secret-of-the-job" {
+		w.WriteHeader(max(a.refuse, http.StatusUnauthorized))
+		return
+	}
+	const comments = "/repos/acme/shop/issues/7/comments"
+	switch {
+	case req.Method == http.MethodGet && req.URL.Path == comments:
+		var page int
+		fmt.Sscan(req.URL.Query().Get("page"), &page) //nolint:errcheck // 0 is the first page too
+		from := min(max(page-1, 0)*100, len(a.comments))
+		json.NewEncoder(w).Encode(append([]comment{}, a.comments[from:min(from+100, len(a.comments))]...)) //nolint:errcheck // the client tells
+	case req.Method == http.MethodPost && req.URL.Path == comments:
+		c := comment{ID: 1000 + len(a.comments)}
+		json.NewDecoder(req.Body).Decode(&c) //nolint:errcheck // an empty body shows in the test
+		c.User.Type = "Bot"
+		a.comments = append(a.comments, c)
+		w.WriteHeader(http.StatusCreated)
+	case req.Method == http.MethodPatch:
+		for i := range a.comments {
+			if req.URL.Path == fmt.Sprintf("/repos/acme/shop/issues/comments/%d", a.comments[i].ID) {
+				json.NewDecoder(req.Body).Decode(&a.comments[i]) //nolint:errcheck // as above
+				return
+			}
+		}
+		w.WriteHeader(http.StatusNotFound)
+	default:
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+// order is a record with a number of fields, each with a default or none.
+func order(fields int, last string) string {
+	var b strings.Builder
+	b.WriteString("{\"type\": \"record\", \"name\": \"Order\", \"fields\": [\n  {\"name\": \"id\", \"type\": \"long\"}")
+	for i := range fields {
+		fmt.Fprintf(&b, ",\n  {\"name\": \"f%d\", \"type\": \"int\"%s}", i, last)
+	}
+	return b.String() + "\n]}\n"
+}
+
+// changed begins a repository with a schema on main and another one on a branch.
+func (r *runner) changed(next string) (before string) {
+	r.write("schemas/order.avsc", order(0, ""))
+	before = r.commit("one")
+	r.git("update-ref", "refs/remotes/origin/main", before)
+	r.git("checkout", "-q", "-b", "change")
+	r.write("schemas/order.avsc", next)
+	r.commit("two")
+	return before
+}
+
+func TestPullRequest(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t)
+	r.changed(order(25, ""))
+	r.pullRequest(false)
+	r.api.comments = make([]comment, 100) // the own one stands on the second page
+	o := r.run()
+	if o.code != 1 || o.outputs["verdict"] != "breaking" || o.outputs["breaking"] != "25" {
+		t.Errorf("exit %d, outputs %v\n%s", o.code, o.outputs, o.log)
+	}
+	if n := len(o.annotations); n != 10 || !strings.Contains(o.annotations[n-1], "25 findings in all") {
+		t.Errorf("%d annotations, wanted 10 of which the last tells of 25:\n%s", n, strings.Join(o.annotations, "\n"))
+	}
+	if n := strings.Count(o.summary, "**breaking**"); n != 25 {
+		t.Errorf("%d findings in the summary, wanted 25", n)
+	}
+	var doc struct {
+		Verdict  string
+		Findings []any
+	}
+	if text, err := os.ReadFile(o.outputs["json"]); err != nil || json.Unmarshal(text, &doc) != nil || doc.Verdict != "breaking" || len(doc.Findings) != 25 {
+		t.Errorf("the document %q holds %s with %d findings: %v", o.outputs["json"], doc.Verdict, len(doc.Findings), err)
+	}
+
+	// The second run finds its comment and leaves no other.
+	r.write("schemas/order.avsc", order(25, `, "default": 0`))
+	o = r.run()
+	if o.code != 0 || o.outputs["verdict"] != "compatible" || o.outputs["breaking"] != "0" {
+		t.Errorf("exit %d, outputs %v\n%s", o.code, o.outputs, o.log)
+	}
+	if len(r.api.comments) != 101 || !strings.HasPrefix(r.api.comments[100].Body, "<!-- cartorio check -->\n## Cartório: compatible") {
+		t.Errorf("%d comments, the last %q", len(r.api.comments), r.api.comments[len(r.api.comments)-1].Body)
+	}
+	want := []string{"GET", "GET", "POST", "GET", "GET", "PATCH"}
+	var got []string
+	for _, line := range r.api.requests {
+		got = append(got, strings.Fields(line)[0])
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("requests %v, wanted %v", got, want)
+	}
+
+	// Another gate on the same pull request has a comment of its own.
+	r.env["IN_COMMENT_KEY"] = "billing/v2"
+	r.run()
+	if n := len(r.api.comments); n != 102 || !strings.HasPrefix(r.api.comments[n-1].Body, "<!-- cartorio check billing/v2 -->\n## Cart") {
+		t.Errorf("%d comments, the last %q", n, r.api.comments[n-1].Body)
+	}
+}
+
+// TestWhereNoCommentMayBeWritten shows that the verdict stands all the same, and
+// that what was skipped is told.
+func TestWhereNoCommentMayBeWritten(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, told string
+		prepare    func(*runner)
+		fork       bool
+		requests   int
+	}{
+		{"fork", "the token of a fork's pull request may not write (status 403)", func(r *runner) { r.api.refuse = http.StatusForbidden }, true, 1},
+		{"no permission", "give the job the permission pull-requests: write", func(r *runner) { r.api.refuse = http.StatusForbidden }, false, 1},
+		{"no token", "there is no token", func(r *runner) { r.env["IN_TOKEN"] = "" }, true, 0},
+		{"broken API", "the API answered with status 418", func(r *runner) { r.api.refuse = http.StatusTeapot }, false, 1},
+		{"no API", "the API did not answer", func(r *runner) { r.env["GITHUB_API_URL"] = "http://127.0.0.1:1" }, false, 0},
+		{"switched off", "", func(r *runner) { r.env["IN_COMMENT"] = "false" }, false, 0},
+		{"switched off in cartorio.yaml", "", func(r *runner) { r.write("cartorio.yaml", "version: 1\ngate: {comment: false}\n") }, false, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRunner(t)
+			r.changed(order(1, ""))
+			r.pullRequest(tt.fork)
+			tt.prepare(r)
+			o := r.run()
+			if o.code != 1 || o.outputs["verdict"] != "breaking" || len(o.annotations) != 1 {
+				t.Errorf("exit %d, outputs %v, annotations %q\n%s", o.code, o.outputs, o.annotations, o.log)
+			}
+			if tt.told != "" && (!strings.Contains(o.summary, tt.told) || !strings.Contains(o.log, tt.told)) {
+				t.Errorf("%q is not told in summary and log:\n%s\n%s", tt.told, o.summary, o.log)
+			}
+			if tt.told == "" && strings.Contains(o.summary, "no comment") {
+				t.Errorf("what was not asked for is told as skipped:\n%s", o.summary)
+			}
+			if len(r.api.comments) != 0 || len(r.api.requests) != tt.requests {
+				t.Errorf("requests %v, comments %v", r.api.requests, r.api.comments)
+			}
+		})
+	}
+}
+
+// TestBases shows what is compared with for each event.
+func TestBases(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, base string
+		prepare    func(r *runner, before string)
+		code       int
+	}{
+		{"push", "git:BEFORE", func(r *runner, before string) { r.event(map[string]any{"before": before}) }, 1},
+		{"first push of a branch", "git:merge-base(origin/main)", func(r *runner, _ string) {
+			r.event(map[string]any{"before": strings.Repeat("0", 40), "repository": map[string]any{"default_branch": "main"}})
+		}, 1},
+		{"merge group", "git:BEFORE", func(r *runner, before string) {
+			r.event(map[string]any{"merge_group": map[string]any{"base_sha": before}})
+		}, 1},
+		{"by hand", "git:merge-base(origin/main)", func(r *runner, _ string) {
+			r.event(map[string]any{"repository": map[string]any{"default_branch": "main"}})
+		}, 1},
+		{"told", "git:HEAD", func(r *runner, _ string) {
+			r.pullRequest(false)
+			r.env["IN_AGAINST"] = "git:HEAD"
+		}, 0},
+		{"configured", "git:main", func(r *runner, _ string) {
+			r.pullRequest(false)
+			r.env["IN_AGAINST"] = "config"
+			r.write("cartorio.yaml", "version: 1\ncheck: {against: 'git:main'}\n")
+		}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRunner(t)
+			before := r.changed(order(1, ""))
+			tt.prepare(r, before)
+			o := r.run()
+			if o.code != tt.code {
+				t.Errorf("exit %d, wanted %d\n%s", o.code, tt.code, o.log)
+			}
+			if want := "compared with " + strings.ReplaceAll(tt.base, "BEFORE", before); !strings.Contains(o.log, want) {
+				t.Errorf("%q is not told:\n%s", want, o.log)
+			}
+		})
+	}
+}
+
+// TestShallowClone shows that the base is fetched into a clone of depth one.
+func TestShallowClone(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t)
+	r.changed(order(1, ""))
+	origin := r.checkout
+	r.checkout = t.TempDir()
+	r.git("clone", "-q", "--depth", "1", "--branch", "change", "file://"+origin, ".")
+	r.pullRequest(false)
+	if o := r.run(); o.code != 1 || o.outputs["breaking"] != "1" {
+		t.Errorf("exit %d, outputs %v\n%s", o.code, o.outputs, o.log)
+	}
+}
+
+// TestWhatCannotBeCompared shows that it fails, and everywhere says why.
+func TestWhatCannotBeCompared(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t)
+	r.changed(order(0, "") + "\n")
+	r.pullRequest(false)
+	r.env["GITHUB_BASE_REF"] = "gone"
+	o := r.run()
+	if o.code != 2 || o.outputs["verdict"] != "not_checked" || o.outputs["json"] != "" {
+		t.Errorf("exit %d, outputs %v\n%s", o.code, o.outputs, o.log)
+	}
+	if len(o.annotations) != 1 || !strings.Contains(o.annotations[0], "origin/gone") || !strings.Contains(o.summary, "origin/gone") {
+		t.Errorf("annotations %q, summary:\n%s", o.annotations, o.summary)
+	}
+	if len(r.api.comments) != 1 || !strings.HasPrefix(r.api.comments[0].Body, "<!-- cartorio check -->\n") || !strings.Contains(r.api.comments[0].Body, "could not answer") {
+		t.Errorf("comments %v", r.api.comments)
+	}
+}
+
+// TestCommandsInSchemas shows that a schema gives the runner no orders.
+func TestCommandsInSchemas(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t)
+	r.changed("{\"type\": \"record\", \"name\": \"Order\", \"fields\": [{\"name\": \"id\", \"type\": \"long\"},\n" +
+		"{\"name\": \"x\", \"type\": {\"type\": \"enum\", \"name\": \"E\", \"symbols\": [\"A\"]}, \"doc\": \"a\\n::error::b\\n::set-output name=c::d\"}]}\n")
+	r.write("schemas/::warning::x.avsc", "{")
+	r.commit("three")
+	r.pullRequest(false)
+	o := r.run()
+	if o.code != 2 || len(o.annotations) != 2 {
+		t.Errorf("exit %d, annotations:\n%s\n%s", o.code, strings.Join(o.annotations, "\n"), o.log)
+	}
+	for _, a := range o.annotations {
+		if !strings.HasPrefix(a, "::error file=schemas/") {
+			t.Errorf("annotation %q", a)
+		}
+	}
+}
+
+// TestManyFindings holds the limits of the platform.
+func TestManyFindings(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t)
+	for _, name := range []string{"a", "b", "c"} { // a pair alone tells no more than a thousand
+		r.write("schemas/"+name+".avsc", order(0, ""))
+	}
+	r.changed(order(900, ""))
+	for _, name := range []string{"a", "b", "c"} {
+		r.write("schemas/"+name+".avsc", order(900, ""))
+	}
+	r.pullRequest(false)
+	o := r.run()
+	if o.code != 1 || o.outputs["breaking"] != "3600" || len(o.annotations) != 10 {
+		t.Errorf("exit %d, outputs %v, %d annotations", o.code, o.outputs, len(o.annotations))
+	}
+	if n := len(o.summary); n > 1<<20 || n < 100_000 {
+		t.Errorf("the summary has %d bytes", n)
+	}
+	if n := len(r.api.comments[0].Body); n > 65_536 || n < 30_000 || !strings.Contains(r.api.comments[0].Body, "not shown") {
+		t.Errorf("the comment has %d bytes", n)
+	}
+}
+
+// stub writes a cartorio that knows the other commands too, in the shape given;
+// check and doctor are the real one's.
+func (r *runner) stub(lint, fmts, plan string) {
+	r.t.Helper()
+	file := filepath.Join(r.t.TempDir(), "cartorio")
+	text := `#!/bin/sh
+[ "$2" != --help ] || { echo "  cartorio $1 [PATH] [flags]"; exit 0; }
+case $1 in
+lint)
+  for a; do case $a in
+  text=*) echo "lint says" >"${a#text=}" ;;
+  json=*) echo "{}" >"${a#json=}" ;;
+  github-actions=*) i=0; while [ $i -lt ${LINTS:-1} ]; do echo "::error file=a::lint $i" >>"${a#github-actions=}"; i=$((i+1)); done ;;
+  esac; done
+  ` + lint + ` ;;
+fmt) echo schemas/order.avsc; ` + fmts + ` ;;
+plan) echo "create orders"; ` + plan + ` ;;
+*) exec "` + r.binary + `" "$@" ;;
+esac
+`
+	if err := os.WriteFile(file, []byte(text), 0o700); err != nil { //nolint:gosec // it is run
+		r.t.Fatal(err)
+	}
+	r.binary = file
+}
+
+func TestOtherCommands(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, lint, fmt, plan string
+		env                   map[string]string
+		code, annotations     int
+		told                  []string
+	}{
+		{name: "all is well", lint: "exit 0", fmt: "exit 0", plan: "exit 0", code: 0, annotations: 1, told: []string{"plan for `prod`: nothing would change"}},
+		{name: "lint refuses", lint: "exit 1", fmt: "exit 0", plan: "exit 0", code: 1, annotations: 1},
+		{name: "lint warns", lint: "exit 1", fmt: "exit 0", plan: "exit 0", env: map[string]string{"IN_LINT": "warn"}, code: 0, annotations: 1, told: []string{"`cartorio lint` has findings; they do not fail"}},
+		{name: "fmt refuses", lint: "exit 0", fmt: "exit 1", plan: "exit 0", code: 1, annotations: 2, told: []string{"some files are not formatted"}},
+		{name: "fmt warns", lint: "exit 0", fmt: "exit 1", plan: "exit 0", env: map[string]string{"IN_FMT": "warn"}, code: 0, annotations: 2, told: []string{"some files are not formatted"}},
+		{name: "neither is wanted", lint: "exit 1", fmt: "exit 1", plan: "exit 0", env: map[string]string{"IN_LINT": "false", "IN_FMT": "false"}, code: 0},
+		{name: "plan has changes", lint: "exit 0", fmt: "exit 0", plan: "exit 3", code: 0, annotations: 1, told: []string{"plan for `prod`: it would change", "create orders"}},
+		{name: "plan is refused", lint: "exit 0", fmt: "exit 0", plan: "exit 1", code: 1, annotations: 1, told: []string{"the registry would refuse it"}},
+		{name: "no registry", lint: "exit 1", fmt: "exit 0", plan: "echo nobody there >&2; exit 4", code: 4, annotations: 2, told: []string{"plan could not answer", "nobody there"}},
+		{name: "many", lint: "exit 1", fmt: "exit 1", plan: "exit 0", env: map[string]string{"LINTS": "20"}, code: 1, annotations: 10},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRunner(t)
+			r.changed(order(0, "") + "\n")
+			r.write("cartorio.yaml", "version: 1\nenvironments: {prod: 'http://127.0.0.1:1'}\n")
+			r.pullRequest(false)
+			r.env["IN_ENVIRONMENT"], r.env["IN_LINT"], r.env["IN_FMT"] = "prod", "true", "true"
+			for name, value := range tt.env {
+				r.env[name] = value
+			}
+			r.stub(tt.lint, tt.fmt, tt.plan)
+			o := r.run()
+			if o.code != tt.code || len(o.annotations) != tt.annotations || o.outputs["verdict"] != "compatible" {
+				t.Errorf("exit %d, wanted %d; outputs %v; %d annotations, wanted %d:\n%s\n%s", o.code, tt.code, o.outputs, len(o.annotations), tt.annotations, strings.Join(o.annotations, "\n"), o.log)
+			}
+			for _, text := range tt.told {
+				if !strings.Contains(o.summary, text) {
+					t.Errorf("%q is not in the summary:\n%s", text, o.summary)
+				}
+			}
+		})
+	}
+}
+
+func TestInputsThatMeanNothing(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"IN_LINT", "IN_FMT", "IN_COMMENT", "IN_COMMENT_KEY"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRunner(t)
+			r.changed(order(0, "") + "\n")
+			r.pullRequest(false)
+			r.env[name] = "yes; please"
+			if o := r.run(); o.code != 64 || len(o.annotations) != 1 {
+				t.Errorf("exit %d\n%s", o.code, o.log)
+			}
+		})
+	}
+}
+
+// TestInstall shows that nothing is run whose digest was not told.
+func TestInstall(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t)
+	program := "#!/bin/sh\necho cartorio v9.9.9\n"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Path != fmt.Sprintf("/v9.9.9/cartorio-%s-%s", runtime.GOOS, runtime.GOARCH) {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Write([]byte(program)) //nolint:errcheck // the client tells
+	}))
+	t.Cleanup(server.Close)
+	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(program)))
+	for _, tt := range []struct {
+		name, binary, version, digest, told string
+		code                                int
+	}{
+		{"right digest", "", "v9.9.9", digest, "cartorio v9.9.9", 0},
+		{"one of several digests", "", "v9.9.9", strings.Repeat("a", 64) + "\n" + strings.ToUpper(digest) + "\n", "cartorio v9.9.9", 0},
+		{"another digest", "", "v9.9.9", strings.Repeat("a", 64), "has the digest " + digest, 2},
+		{"no digest", "", "v9.9.9", "", "needs sha256 beside it", 2},
+		{"no such release", "", "v9.9.8", digest, "downloading " + server.URL + "/v9.9.8/", 2},
+		{"there already", r.binary, "", "", "cartorio", 0},
+		{"not there", "nowhere/cartorio", "", "", "is no program here", 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			cmd := exec.CommandContext(t.Context(), "sh", "install.sh")
+			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "RUNNER_TEMP=" + folder, "GITHUB_OUTPUT=" + filepath.Join(folder, "outputs"),
+				"IN_BINARY=" + tt.binary, "IN_VERSION=" + tt.version, "IN_SHA256=" + tt.digest, "IN_DOWNLOAD_URL=" + server.URL}
+			out, _ := cmd.CombinedOutput() //nolint:errcheck // the code is looked at
+			if code := cmd.ProcessState.ExitCode(); code != tt.code || !strings.Contains(string(out), tt.told) {
+				t.Errorf("exit %d, wanted %d and %q:\n%s", code, tt.code, tt.told, out)
+			}
+			outputs, err := os.ReadFile(filepath.Join(folder, "outputs"))
+			if told := err == nil && strings.HasPrefix(string(outputs), "binary="); told != (tt.code == 0) {
+				t.Errorf("outputs %q, %v", outputs, err)
+			}
+			if left, _ := filepath.Glob(filepath.Join(folder, "cartorio-binary", "*")); tt.code != 0 && len(left) != 0 { //nolint:errcheck // the pattern is ours
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// TestInputsReachTheScripts holds action.yml and the scripts together.
+func TestInputsReachTheScripts(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var action struct {
+		Inputs  map[string]struct{ Description, Default string }
+		Outputs map[string]struct{ Description, Value string }
+		Runs    struct {
+			Using string
+			Steps []struct {
+				ID, Run, Shell string
+				Env            map[string]string
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &action); err != nil {
+		t.Fatal(err)
+	}
+	if action.Runs.Using != "composite" || len(action.Runs.Steps) != 2 {
+		t.Fatalf("runs: %+v", action.Runs)
+	}
+	given, used := map[string]bool{}, map[string]bool{}
+	for _, step := range action.Runs.Steps {
+		for name, value := range step.Env {
+			given[name] = true
+			if input, ok := strings.CutPrefix(value, "${{ inputs."); ok {
+				if input = strings.TrimSuffix(input, " }}"); action.Inputs[input].Description == "" {
+					t.Errorf("%s: there is no input %s with a description", name, input)
+				}
+				used[input] = true
+			}
+		}
+	}
+	for input := range action.Inputs {
+		if !used[input] && input != "working-directory" {
+			t.Errorf("the input %s does nothing", input)
+		}
+	}
+	read := regexp.MustCompile(`\$\{?(IN_[A-Z0-9_]+)`)
+	seen := map[string]bool{}
+	for _, script := range []string{"install.sh", "gate.sh", "comment.sh"} {
+		text, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range read.FindAllStringSubmatch(string(text), -1) {
+			seen[m[1]] = true
+			if !given[m[1]] {
+				t.Errorf("%s reads %s, which action.yml does not give", script, m[1])
+			}
+		}
+		for output := range action.Outputs {
+			if script == "gate.sh" && !strings.Contains(string(text), output+"=%s") {
+				t.Errorf("%s does not write the output %s", script, output)
+			}
+		}
+	}
+	for name := range given {
+		if !seen[name] {
+			t.Errorf("action.yml gives %s, which no script reads", name)
+		}
+	}
+}

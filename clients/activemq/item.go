@@ -44,7 +44,7 @@ var _ deliver.Keyed = (*item)(nil)
 
 func (c *Consumer) item(l *link, f *frame.Frame) *item {
 	m := messageOf(f)
-	name := subjectName(m.Destination)
+	name := validate.DestinationName(m.Destination)
 	return &item{c: c, l: l, f: f, m: m, judge: validate.Message{
 		Destination: name, RoutingKey: name, Headers: m.Headers, ContentType: m.ContentType, Payload: m.Body,
 	}}

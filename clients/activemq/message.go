@@ -110,20 +110,6 @@ func frameDestination(destination string) string {
 	return "/queue/" + destination
 }
 
-// subjectName is a destination as subjects are named by: without its kind, and a
-// subscriber's queue of a virtual topic as the topic.
-//
-// Source: client specification 2.1.
-func subjectName(destination string) string {
-	_, name, _ := strings.Cut(frameDestination(destination)[1:], "/")
-	if rest, ok := strings.CutPrefix(name, "Consumer."); ok {
-		if _, topic, ok := strings.Cut(rest, ".VirtualTopic."); ok {
-			return "VirtualTopic." + topic
-		}
-	}
-	return name
-}
-
 // textOf is a header's value as STOMP carries it; ok is false for no value.
 func textOf(value any) (text string, ok bool) {
 	switch v := value.(type) {

@@ -73,7 +73,7 @@ func (p *Producer) Publish(ctx context.Context, destination string, m *Message) 
 		sent.Key = headerOf(m.Headers, messageKeyHeader)
 	}
 	judged := validate.Message{
-		Destination: subjectName(destination), RoutingKey: subjectName(destination), Headers: append([]validate.Header(nil), m.Headers...), ContentType: m.ContentType,
+		Destination: validate.DestinationName(destination), RoutingKey: validate.DestinationName(destination), Headers: append([]validate.Header(nil), m.Headers...), ContentType: m.ContentType,
 		Payload: body, Type: m.Type, MessageID: m.MessageID,
 	}
 	if sent.Key != "" && headerOf(m.Headers, messageKeyHeader) == "" {

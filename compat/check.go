@@ -39,7 +39,7 @@ type Question struct {
 	Variant func(of schemas.Schema, text string) (schemas.Schema, error)
 }
 
-// Verdict is the answer for one compared version, or for all.
+// Verdict is the answer for one compared version, for all, or for a document.
 type Verdict string
 
 // The verdicts, as the findings document spells them.
@@ -47,12 +47,18 @@ const (
 	Compatible Verdict = "compatible"
 	Breaking   Verdict = "breaking"
 	NotChecked Verdict = "not_checked"
+	// NothingCompared is a document's: no schema of the run had one to be compared
+	// with. It refuses nothing, and is not called compatible.
+	NothingCompared Verdict = "nothing_compared"
 )
 
 // Comparison is what is known about next and one version of the history.
 type Comparison struct {
-	Old     Old
-	Verdict Verdict
+	Old Old
+	// OneSided tells that a schema stands on one side only: there is something to
+	// be told, and nothing was compared.
+	OneSided bool
+	Verdict  Verdict
 	// Reason says why the verdict is NotChecked; empty otherwise. Faults say it
 	// with places, where whoever read the texts knows them.
 	Reason string

@@ -200,11 +200,18 @@ var documentSchema []byte
 func DocumentSchema() []byte { return slices.Clone(documentSchema) }
 
 // NewDocument gathers reports in the order given. One pair that was not checked
-// makes the whole not checked, since a partial answer is none.
+// makes the whole not checked, since a partial answer is none; and where no
+// schema had one to be compared with, nothing was compared.
 func NewDocument(tool string, reports ...Report) Document {
-	d := Document{Version: 1, Tool: tool, Verdict: Compatible, Compared: []Compared{}, Findings: []Finding{}}
+	d := Document{Version: 1, Tool: tool, Verdict: NothingCompared, Compared: []Compared{}, Findings: []Finding{}}
 	for _, r := range reports {
+		if r.Level == None && len(r.Compared) == 0 { // which asks nothing of any pair
+			d.Verdict = Compatible
+		}
 		for _, c := range r.Compared {
+			if !c.OneSided && d.Verdict == NothingCompared {
+				d.Verdict = Compatible
+			}
 			level := r.Level.String()
 			if r.Category != "" {
 				level = r.Category

@@ -454,7 +454,7 @@ func (r result) conclude(q compat.Question, old string, f compat.Finding) result
 	r.report = compat.Report{
 		Subject: q.Subject, Label: q.Label, Format: r.format(), Level: q.Level, Policy: q.Policy, VerdictPolicy: q.VerdictPolicy,
 		Compatible: verdict == compat.Compatible,
-		Compared:   []compat.Comparison{{Old: compat.Old{Label: old}, Verdict: verdict, Findings: list}},
+		Compared:   []compat.Comparison{{Old: compat.Old{Label: old}, OneSided: true, Verdict: verdict, Findings: list}},
 	}
 	return r
 }

@@ -198,7 +198,7 @@ func (t *text) summary(doc compat.Document, results []result, against string) {
 		}
 	}
 	switch {
-	case doc.Verdict == compat.Compatible && compared == 0:
+	case doc.Verdict == compat.NothingCompared:
 		// What was not compared is not called compatible.
 		t.b.WriteString(t.paint(yellow, "nothing compared") + ": ")
 		if fresh > 0 {

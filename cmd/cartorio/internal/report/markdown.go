@@ -117,6 +117,8 @@ func verdict(r Run) string {
 	switch {
 	case r.Document.Verdict == compat.NotChecked:
 		return "not everything could be checked"
+	case r.Document.Verdict == compat.NothingCompared:
+		return "nothing was compared"
 	case r.Document.Verdict == compat.Breaking && r.Document.Summary.Breaks == 0:
 		return "breaking changes, allowed by the configuration"
 	case r.Document.Verdict == compat.Breaking:

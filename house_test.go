@@ -83,11 +83,12 @@ var house = map[string]room{
 	"cmd/cartorio/internal/gitfs":   {never: []string{"net/http", "database/sql"}},
 	"cmd/cartorio/internal/archive": {never: append([]string{"path/filepath"}, pure...)},
 	"cmd/cartorio/internal/config":  {ours: []string{"compat", "schemas", "schemas/folder"}, outside: []string{yaml}, never: pure},
+	"cmd/cartorio/internal/gitops":  {ours: []string{"compat", "schemas", "clients/sr"}, never: []string{"database/sql", "os", "os/exec"}},
 	"cmd/cartorio/internal/report":  {ours: []string{"compat", "schemas"}, never: pure},
 	"cmd/cartorio": {
 		ours: []string{
 			"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/formats", "schemas/folder", "schemas/jsontext",
-			"compat", "compat/checkers", "registry", "registry/sqlite", "registry/transfer", "api", "clients/framing", "clients/sr", "clients/validate", "cmd/cartorio/internal/archive", "cmd/cartorio/internal/gitfs", "cmd/cartorio/internal/config", "cmd/cartorio/internal/report",
+			"compat", "compat/checkers", "registry", "registry/sqlite", "registry/transfer", "api", "clients/framing", "clients/sr", "clients/validate", "cmd/cartorio/internal/archive", "cmd/cartorio/internal/gitfs", "cmd/cartorio/internal/config", "cmd/cartorio/internal/gitops", "cmd/cartorio/internal/report",
 		},
 		outside: []string{cobra, pflag, yaml},
 		never:   []string{"os/exec"},

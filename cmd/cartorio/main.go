@@ -37,6 +37,7 @@ const (
 	exitOK          = 0
 	exitFindings    = 1
 	exitNotCompared = 2
+	exitPending     = 3
 	exitUnreachable = 4
 	exitRefused     = 5
 	exitUsage       = 64
@@ -187,6 +188,7 @@ func refuseUnknownTopics(root *cobra.Command) {
 
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
+		a.applyCommand(), a.planCommand(),
 		a.adviseCommand(), a.bundleCommand(), a.checkCommand(), a.diffCommand(), a.doctorCommand(), a.exceptCommand(), a.explainCommand(), a.healthCommand(), a.initCommand(), a.registerCommand(), a.rulesCommand(),
 		a.serveCommand(), a.validateCommand(), a.versionCommand(),
 		a.backupCommand(), a.exportCommand(), a.importCommand(), a.migrateCommand(), a.restoreCommand(),
@@ -205,7 +207,9 @@ func exitCodesTopic() *cobra.Command {
     unresolved reference, a missing ref, folder or database, a declared file
     that is not there, a pattern without match, a head or base without any
     schema, a recording without messages, an address that cannot be listened on.
-    2 wins over 1
+    2 wins over 1. Prune without a scope, a plan that the registry has moved away
+    from, a deployment of which nobody can tell
+3   plan --detailed-exitcode: there is something to apply
 4   registry unreachable, timed out or failing
 5   registry refused the caller, or is read-only
 64  wrong usage

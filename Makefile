@@ -4,7 +4,7 @@ TOOL = $(GO) tool -modfile=tools/go.mod
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS = -s -w -X main.version=$(VERSION)
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint gen fuzz bench cover docker deps clients hammer kills scale ci
+.PHONY: help build test race lint gen fuzz bench cover docker deps clients hunt hammer kills scale ci
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -35,6 +35,9 @@ cover: ## coverage by package
 
 clients: ## foreign clients against a server of this tree
 	scripts/clients.sh
+
+hunt: ## look for wrong verdicts in all formats for HUNT (1h); CARTORIO_REAL names a folder of schemas
+	CARTORIO_HUNT=$${HUNT:-1h} $(GO) test -run '^Test.*Hunt(Grown)?$$' -count 1 -v -timeout 0 ./compat/avro ./compat/jsonschema ./compat/protobuf
 
 hammer: ## fuzz the HTTP surface for HAMMERTIME seconds (3600)
 	scripts/schemathesis.sh $${HAMMERTIME:-3600}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What a pull request must pass, in the order of what fails soonest: lint,
-# generated files, the tests, the tests under the race detector.
+# generated files, the tests, the tests under the race detector, a short hunt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 step() { printf '\n== %s (%ss)\n' "$1" "$SECONDS"; }
@@ -22,4 +22,6 @@ step 'race'
 make --no-print-directory race
 step 'tests'
 make --no-print-directory test
+step 'hunt'
+make --no-print-directory hunt HUNT=20s
 step 'done'

@@ -203,7 +203,7 @@ func (r *referee) whyTaken(w *compat.Witness) string {
 	switch {
 	case all(func(v schemas.Violation) bool { return v.Rule == "field-missing" && r.isNullable(v.Schema) }):
 		return twmbNullable
-	case all(func(v schemas.Violation) bool { return v.Rule == "name" }) && r.hasSimpleAlias():
+	case all(func(v schemas.Violation) bool { return v.Rule == "name" || v.Rule == "union-branch" }) && r.hasSimpleAlias():
 		return twmbAlias
 	}
 	return ""

@@ -105,7 +105,11 @@ func (a *app) init(ctx context.Context, dir, platform string, force, dry bool) e
 		fmt.Fprintf(&b, "wrote %s\n", f[0])
 	}
 	if !dry {
-		fmt.Fprintf(&b, "%s\ntry: cartorio check %s\n", s.told(), s.head)
+		fmt.Fprintf(&b, "%s\n", s.told())
+		if s.platform == "none" && platform == "auto" {
+			b.WriteString("no workflow was written, since nothing says what runs the checks here: --platform github or gitlab writes one\n")
+		}
+		fmt.Fprintf(&b, "try: cartorio check %s\n", s.head)
 	}
 	_, err = io.WriteString(a.out, b.String())
 	return err

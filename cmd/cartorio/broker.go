@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/cartorio-registry/cartorio/clients/brokers"
+	"github.com/cartorio-registry/cartorio/clients/deadletter"
+	kafkabox "github.com/cartorio-registry/cartorio/clients/deadletter/kafka"
+	rabbitbox "github.com/cartorio-registry/cartorio/clients/deadletter/rabbitmq"
+	"github.com/cartorio-registry/cartorio/clients/sr"
+	"github.com/cartorio-registry/cartorio/clients/validate"
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/formats"
+)
+
+const brokerHelp = `ADDRESS is amqp://HOST/VHOST#QUEUE (RabbitMQ), kafka://HOST:PORT,HOST:PORT/TOPIC,
+stomp://HOST/QUEUE (ActiveMQ) or amqp10://HOST/QUEUE; amqps, stomps and amqp10s are
+encrypted, and kafka takes ?tls=true and ?sasl=plain, scram-sha-256 or
+scram-sha-512. User and password stand in it, escaped as in any URL, or in
+CARTORIO_BROKER_USER and CARTORIO_BROKER_PASSWORD; they are never printed.`
+
+// brokerAddress reads the address of a queue or topic.
+func brokerAddress(text string) (brokers.Address, error) {
+	a, err := brokers.Parse(text, os.Getenv("CARTORIO_BROKER_USER"), os.Getenv("CARTORIO_BROKER_PASSWORD"))
+	if err != nil {
+		return a, fail(exitUsage, err)
+	}
+	return a, nil
+}
+
+// openBox opens what lies at an address. It connects when it is used.
+func openBox(a brokers.Address) (deadletter.Box, error) {
+	switch a.Kind {
+	case brokers.RabbitMQ:
+		return rabbitbox.Open(a), nil
+	case brokers.Kafka:
+		return kafkabox.Open(a), nil
+	}
+	return nil, failf(exitUsage, "%s: this protocol is not spoken here", a)
+}
+
+// brokerFailed is the exit code of a broker that could not be asked, or of the
+// registry that was asked about its messages.
+func brokerFailed(a brokers.Address, err error) error {
+	code := exitUnreachable
+	var held *deadletter.HeldError
+	switch {
+	case errors.As(err, &held) && held.Outcome.Reason == validate.RegistryRefused:
+		code = exitRefused
+	case errors.As(err, &held):
+	case errors.Is(err, deadletter.ErrNoLetter):
+		code = exitNotCompared
+	}
+	return fail(code, fmt.Errorf("%s: %w", a, err))
+}
+
+// judgeOver makes a validator that asks the registry at url, after a bundle where
+// one is named. Nothing that is unknown is waited for.
+func judgeOver(client *sr.Client, bundles ...validate.Lookup) *validate.Validator {
+	lookups := append(bundles, client)
+	return validate.NewWith(validate.InOrder(lookups...), validate.Options{Grace: -1}, formats.All...)
+}
+
+// violationsOf are violations as documents show them.
+func violationsOf(list []schemas.Violation) []violation {
+	out := make([]violation, 0, len(list))
+	for _, one := range list {
+		out = append(out, violation{Kind: one.Kind.String(), Rule: one.Rule, Text: one.Text, Payload: one.Payload, Offset: one.Offset, Schema: one.Schema})
+	}
+	return out
+}

@@ -30,7 +30,7 @@ func (j *job) pin() {
 }
 
 func (p *plan) registration(j *job) sr.Registration {
-	return sr.Registration{Source: j.source, Normalize: p.g.normalize}
+	return sr.Registration{Source: j.source, Normalize: j.normalize, Metadata: j.metadata}
 }
 
 // foresee asks the registry what is there already and what it would refuse.

@@ -20,6 +20,7 @@ import (
 type registering struct {
 	registry, subject, root, format string
 	dryRun, normalize               bool
+	normalizeSaid                   bool // nearer than by the configuration's subjects
 	include, exclude, references    []string
 }
 
@@ -34,6 +35,8 @@ same again changes nothing. Everything is read and, as far as the registry can
 tell beforehand, checked before anything is registered. A file brings what it
 refers to; a name that no file defines is what --reference says, else what the
 subject's latest version refers to by it, else the subject that is called so.
+What cartorio.yaml declares of a file counts: its subject, references, metadata and
+normalize; a subject outside its scope is refused.
 
 A subject is named by a template: {path} is the path in the folder with its
 ending, {stem} without it, {name} the full name. The default is {path} for
@@ -45,7 +48,10 @@ Protobuf, which is its import path, and {stem} for the others.
   cartorio register --subject '{name}' --dry-run schemas/
   cartorio register --reference common/money.proto=money-value@3 order.proto`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.register(cmd.Context(), args, g) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			g.normalizeSaid = cmd.Flags().Changed("normalize")
+			return a.register(cmd.Context(), args, g)
+		},
 	}
 	f := cmd.Flags()
 	remoteFlags(cmd, &g.registry)
@@ -91,6 +97,10 @@ type job struct {
 	uses   map[string]*job // by reference name
 	source schemas.Source
 	pinned bool // every reference has its version
+	// What the configuration declares of it.
+	metadata  *schemas.Metadata
+	normalize bool
+	listed    bool // its references are listed, not found in the text
 	done   registered
 }
 
@@ -109,7 +119,7 @@ func (a *app) register(ctx context.Context, args []string, g registering) error 
 	if err != nil {
 		return fail(exitUsage, err)
 	}
-	client, err := dial(g.registry)
+	client, err := dial(g.registry, a.config.Auth)
 	if err != nil {
 		return err
 	}
@@ -282,7 +292,10 @@ func (p *plan) gather(ctx context.Context, sides []*side, naming folder.Naming) 
 			}
 			subjects[e.Subject] = j
 			j.source.References = append([]schemas.Reference(nil), e.Source.References...)
-			for _, need := range e.Missing {
+			if text := p.declare(j); text != "" {
+				wrong = append(wrong, text)
+			}
+			for _, need := range j.entry.Missing {
 				if _, ok := p.extra[need]; ok {
 					used[need] = true
 				}
@@ -304,7 +317,7 @@ func (p *plan) gather(ctx context.Context, sides []*side, naming folder.Naming) 
 	if len(wrong) > 0 {
 		return fail(exitNotCompared, errors.New(strings.Join(wrong, "\n")))
 	}
-	return ctx.Err()
+	return p.link(ctx)
 }
 
 func sameFile(a, b string) bool {

@@ -35,6 +35,7 @@ const (
 	goavro        = "github.com/linkedin/goavro/v2"
 	echo          = "github.com/labstack/echo/v4"
 	sqliteDriver  = "modernc.org/sqlite"
+	pgx           = "github.com/jackc/pgx/v5"
 	promClient    = "github.com/prometheus/client_golang"
 	promText      = "github.com/prometheus/common"
 	amqp          = "github.com/rabbitmq/amqp091-go"
@@ -83,6 +84,8 @@ var house = map[string]room{
 	"clients/signals/otel":          {ours: []string{"clients/validate"}, outside: []string{openTelemetry}, never: pure},
 	"clients/retry":                 {never: pure},
 	"clients/deliver":               {ours: []string{"clients/validate", "clients/retry"}, never: pure},
+	"clients/dbtest":                {outside: []string{sqliteDriver, pgx}},
+	"clients/dedupe":                {ours: []string{"clients/validate", "clients/retry"}, never: []string{"os", "os/exec"}},
 	"clients/rabbitmq":              {ours: []string{"schemas", "clients/validate", "clients/deliver", "clients/retry"}, outside: []string{amqp}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"clients/kafka":                 {ours: []string{"clients/validate", "clients/deliver", "clients/retry"}, outside: []string{franz}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"clients/activemq":              {ours: []string{"clients/validate", "clients/deliver", "clients/retry"}, outside: []string{goStomp}, never: []string{"net/http", "database/sql", "os/exec"}},

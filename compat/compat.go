@@ -64,6 +64,10 @@ type Change struct {
 	Effects map[Layer]Effect
 	// Witness holds per layer: new reads old, old reads new.
 	Witness map[Layer][2]*Witness
+	// Blind holds, for new and old as the reader, a payload that a consumer takes
+	// for another value without an error when it decodes with its own schema
+	// instead of resolving against the writer's. One change of a pair tells it.
+	Blind [2]*Witness
 }
 
 // Policy is Confluent's compatibilityPolicy; it loosens JSON Schema's closed

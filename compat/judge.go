@@ -148,6 +148,7 @@ func (j *judge) findings() {
 		j.c.Findings = append(j.c.Findings, f)
 	}
 	j.c.Findings = append(j.c.Findings, loose...)
+	j.blind()
 	for _, d := range directions {
 		if whole := j.whole(d); d.asked(j.q.Level) && whole.IsHard() && !blamed[d] {
 			f := j.finding(&dataBreaks, "", schemas.Place{}, schemas.Place{}, "", "")
@@ -157,6 +158,41 @@ func (j *judge) findings() {
 				f.Severity = SeverityBreaking
 			}
 			j.c.Findings = append(j.c.Findings, f)
+		}
+	}
+}
+
+// blind tells once of a pair what happens to consumers that are outside of any
+// verdict, since they decode with their own schema.
+func (j *judge) blind() {
+	var f Finding
+	var told []string
+	for _, d := range directions {
+		i := slices.IndexFunc(j.c.Changes, func(c Change) bool { return c.Blind[d] != nil })
+		if i < 0 || !d.asked(j.q.Level) {
+			continue
+		}
+		c := j.c.Changes[i]
+		if told = append(told, d.String()); len(told) > 1 {
+			continue
+		}
+		f = j.finding(&readBlindly, c.Path, c.Old, c.New, "", "")
+		f.Severity = Risk
+		f.Witness = show(c.Blind[d], d, j.checker.Layer, Altered)
+		elsewhere(&f, c)
+	}
+	if len(told) > 0 {
+		f.Direction = directionOf(slices.Contains(told, newReadsOld.String()), slices.Contains(told, oldReadsNew.String()))
+		j.c.Findings = append(j.c.Findings, f)
+	}
+}
+
+// elsewhere takes away the lines of places in other texts, which would point at
+// the wrong ones here.
+func elsewhere(f *Finding, c Change) {
+	for side, l := range []*Location{&f.Base, &f.Head} {
+		if c.Elsewhere[side] {
+			*l = Location{Label: l.Label, Pointer: l.Pointer, Text: l.Text, Elsewhere: true}
 		}
 	}
 }
@@ -286,11 +322,7 @@ func (j *judge) changed(c Change, types []string) Finding {
 	if c.Text != "" {
 		f.Message = c.Text
 	}
-	for side, l := range []*Location{&f.Base, &f.Head} {
-		if c.Elsewhere[side] { // a line of another text would point at the wrong one here
-			*l = Location{Label: l.Label, Pointer: l.Pointer, Text: l.Text, Elsewhere: true}
-		}
-	}
+	elsewhere(&f, c)
 	if len(types) > 0 {
 		f.Aliases = types
 	} else if len(rule.Peers) > 0 {

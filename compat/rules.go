@@ -158,6 +158,11 @@ var (
 		Why:   "a payload was found that the other side refuses or reads as another value, and the changes that are told do not account for it in this direction.",
 		Fix:   "compare the two schemas side by side, or keep the old shape beside the new one.",
 	}}
+	readBlindly = Rule{ID: "schema.read-blindly", Mirror: "schema.read-blindly", Example: Example{
+		Title: "a consumer that decodes with its own schema reads another value, and no error tells",
+		Why:   "verdicts hold for consumers that resolve against the schema that a message was written with. One that decodes with the schema it was built with takes the bytes of this pair for something else and sees no sign of it.",
+		Fix:   "let every consumer look up the writer's schema, as the client validators do; until then put the new version on a topic or routing key of its own.",
+	}}
 	truthOpen = Rule{ID: "schema.data-not-checked", Mirror: "schema.data-not-checked", Example: Example{
 		Title: "what happens to data was neither proved nor refuted",
 		Why:   "the verdict is the reference registry's alone; whether every payload stays readable is open.",
@@ -186,5 +191,5 @@ var (
 // CoreRules are the rules of no format: those that [Check] itself reports, then
 // those about whole files.
 func CoreRules() []Rule {
-	return []Rule{formatChanged, dataBreaks, truthOpen, schemaAdded, schemaRemoved, schemaMoved, notCheckedRule, versionNotRaised, stabilityLowered}
+	return []Rule{formatChanged, dataBreaks, readBlindly, truthOpen, schemaAdded, schemaRemoved, schemaMoved, notCheckedRule, versionNotRaised, stabilityLowered}
 }

@@ -1,6 +1,7 @@
 package avro
 
 import (
+	"math/rand/v2"
 	"slices"
 
 	"github.com/cartorio-registry/cartorio/schemas/avro"
@@ -40,6 +41,10 @@ type datum struct {
 	// variant chooses other branches and symbols beside the way, since a reader may
 	// refuse the smallest ones for another reason than the one to be shown.
 	variant int
+	// some draws the value at the place, instead of a telling one; one of a
+	// record's fields, or all. See [differ.blind].
+	some *rand.Rand
+	one  bool
 }
 
 // at writes a value of t that follows path and has, at its end, symbol or branch
@@ -50,7 +55,11 @@ func (d *datum) at(t *avro.Type, path []int, pick int) {
 		return
 	}
 	if len(path) == 0 {
-		d.telling(t, pick)
+		if d.some != nil {
+			d.random(t, 3)
+		} else {
+			d.telling(t, pick)
+		}
 		return
 	}
 	i := path[0]

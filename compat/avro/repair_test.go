@@ -39,8 +39,8 @@ func TestEveryBreakHasARepair(t *testing.T) {
 			for _, level := range []compat.Level{compat.Backward, compat.Forward, compat.Full} {
 				report := mended(t, r.Old, r.New, level, compat.Both)
 				f := report.Compared[0].Findings[0]
-				if f.Severity == compat.Note {
-					continue
+				if f.Severity == compat.Note || f.Rule == "schema.read-blindly" {
+					continue // the note of such a pair stands behind
 				}
 				broken++
 				if f.Rule != r.ID || len(f.Repairs) == 0 {

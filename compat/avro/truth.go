@@ -34,6 +34,7 @@ func truth(old, next schemas.Schema, budget compat.Budget) (map[compat.Layer]com
 	d.types(place{o: o.Root(), n: n.Root(), byOld: o.Root(), byNew: n.Root(), live: [2]bool{true, true}})
 	whole.NewReadsOld = d.prove(whole.NewReadsOld, newReadsOld)
 	whole.OldReadsNew = d.prove(whole.OldReadsNew, oldReadsNew)
+	d.blind()
 	return map[compat.Layer]compat.Effect{compat.Data: whole}, d.changes
 }
 

@@ -1,0 +1,133 @@
+package avro
+
+import (
+	"math/rand/v2"
+	"reflect"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/avro"
+)
+
+// A consumer that decodes with its own schema, and never asks for the writer's,
+// is outside of what any verdict says. Most changes end there in an error, or
+// leave bytes over. What is looked for here are the payloads of which nothing
+// tells: they decode to their last byte, and to another value than was written.
+//
+// Source: avro-compat 12.
+
+// moves are the rules whose changes put other bytes in the place of the old ones
+// without more or fewer of them, so that a payload of which nothing tells is
+// easily found. Symbols in another order are not among them: their change tells
+// by itself what such a consumer sees.
+var moves = map[string]bool{
+	fieldsReordered.ID: true, unionReordered.ID: true,
+	unionWrapped.ID: true, unionUnwrapped.ID: true, nullAllowed.ID: true, nullForbidden.ID: true, branchAdded.ID: true, branchRemoved.ID: true,
+	symbolAdded.ID: true, symbolRemoved.ID: true, symbolAddedUnder.ID: true, symbolRemovedUnder.ID: true,
+	typeWidened.ID: true, typeNarrowed.ID: true,
+}
+
+const (
+	mostBlind     = 4     // changes of a pair that are looked at, per direction
+	blindAttempts = 32    // payloads for each
+	largestBlind  = 4_096 // cost of a payload, in values
+)
+
+// blind gives the first change that shows a blind read its payload, in each
+// direction.
+func (d *differ) blind() {
+	for direction, side := range []struct {
+		writer, reader *avro.Schema
+		finite         *finite
+	}{{d.old, d.next, d.byNew.finite}, {d.next, d.old, d.byOld.finite}} {
+		if side.finite.cost(side.writer.Root()) > largestBlind {
+			continue
+		}
+		looked := 0
+		for i := range d.changes {
+			h := d.hurts[i]
+			if !moves[d.changes[i].Rule] || !h.reached[direction] {
+				continue
+			}
+			if w := d.blindAt(side.writer, side.reader, side.finite, h.step[direction].indexes(direction == newReadsOld)); w != nil {
+				d.changes[i].Blind[direction] = w
+				break
+			}
+			if looked++; looked == mostBlind {
+				break
+			}
+		}
+	}
+}
+
+// blindAt tries payloads that differ at a place.
+func (d *differ) blindAt(writer, reader *avro.Schema, finite *finite, path []int) *compat.Witness {
+	options := schemas.ReadOptions{Bytes: mostDatum, Violations: 1}
+	r := rand.New(rand.NewPCG(1, 1)) // the same payloads everywhere
+	for attempt := range blindAttempts {
+		b := datum{finite: finite, some: r, one: attempt%2 == 1}
+		b.at(writer.Root(), path, -1)
+		if b.failed || !d.meter.Spend(len(b.bytes)+1) {
+			return nil
+		}
+		payload := schemas.Payload{Bytes: b.bytes}
+		options.Value = false
+		if !reader.Reads(reader, payload, options).OK() {
+			continue
+		}
+		options.Value = true
+		alone, resolved := reader.Reads(reader, payload, options), reader.Reads(writer, payload, options)
+		if !alone.OK() || !resolved.OK() || len(resolved.Losses) > 0 || reflect.DeepEqual(alone.Value, resolved.Value) {
+			continue
+		}
+		shown, bad := writer.JSONOf(b.bytes, options)
+		taken, worse := reader.JSONOf(b.bytes, options)
+		if len(bad) > 0 || len(worse) > 0 {
+			continue
+		}
+		return &compat.Witness{
+			JSON: string(shown), Bytes: b.bytes, Kind: compat.Altered,
+			Text: "decoded with the reader's own schema alone it is " + short(string(taken)) + ", and no error tells",
+		}
+	}
+	return nil
+}
+
+// random writes some small value of t: in a record, of one field or of all.
+func (d *datum) random(t *avro.Type, depth int) {
+	if depth == 0 || d.failed || len(d.bytes) > mostDatum {
+		d.smallest(t)
+		return
+	}
+	switch t.Kind {
+	case avro.Boolean:
+		d.bytes = append(d.bytes, byte(d.some.IntN(2)))
+	case avro.Int, avro.Long:
+		d.long([]int64{0, 1, 2, -1, 'x' / 2}[d.some.IntN(5)])
+	case avro.String, avro.Bytes:
+		d.text([]string{"", "\x00", "\x02", "x", "xx"}[d.some.IntN(5)])
+	case avro.Enum:
+		d.long(int64(d.some.IntN(len(t.Named.Symbols))))
+	case avro.Union:
+		i := d.some.IntN(len(t.Branches))
+		if d.finite.cost(t.Branches[i]) >= huge {
+			i = d.finite.cheapest(t)
+		}
+		d.long(int64(i))
+		d.random(t.Branches[i], depth-1)
+	case avro.Record:
+		only := -1
+		if d.one && len(t.Named.Fields) > 0 {
+			only = d.some.IntN(len(t.Named.Fields))
+		}
+		for i, f := range t.Named.Fields {
+			if only < 0 || only == i {
+				d.random(f.Type, depth-1)
+			} else {
+				d.smallest(f.Type)
+			}
+		}
+	default:
+		d.telling(t, -1)
+	}
+}

@@ -188,8 +188,9 @@ func refuseUnknownTopics(root *cobra.Command) {
 
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
-		a.applyCommand(), a.planCommand(),
-		a.adviseCommand(), a.bundleCommand(), a.checkCommand(), a.diffCommand(), a.doctorCommand(), a.exceptCommand(), a.explainCommand(), a.healthCommand(), a.initCommand(), a.inspectCommand(), a.registerCommand(), a.rulesCommand(),
+		a.applyCommand(), a.canDeployCommand(), a.dumpCommand(), a.planCommand(),
+		a.lintCommand(),
+		a.adviseCommand(), a.bundleCommand(), a.checkCommand(), a.diffCommand(), a.dlqCommand(), a.doctorCommand(), a.exceptCommand(), a.explainCommand(), a.healthCommand(), a.initCommand(), a.inspectCommand(), a.registerCommand(), a.rulesCommand(),
 		a.serveCommand(), a.validateCommand(), a.versionCommand(),
 		a.backupCommand(), a.exportCommand(), a.importCommand(), a.migrateCommand(), a.restoreCommand(),
 	}
@@ -209,8 +210,9 @@ func exitCodesTopic() *cobra.Command {
     schema, a recording without messages, an address that cannot be listened on.
     2 wins over 1. Prune without a scope, a plan that the registry has moved away
     from, a deployment of which nobody can tell
-3   plan --detailed-exitcode: there is something to apply
-4   registry unreachable, timed out or failing
+3   plan --detailed-exitcode: there is something to apply; dlq list: more letters
+    than the threshold
+4   registry or broker unreachable, timed out or failing
 5   registry refused the caller, or is read-only
 64  wrong usage
 70  defect in cartorio: it prints a report id`,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/compat/checkers"
+	"github.com/cartorio-registry/cartorio/lint/linters"
 )
 
 func (a *app) explainCommand() *cobra.Command {
@@ -31,6 +32,9 @@ each of them. Nothing is asked of the network.`,
 			for _, r := range checkers.Rules() {
 				ids = append(ids, r.ID)
 			}
+			for _, r := range linters.Rules() {
+				ids = append(ids, r.ID)
+			}
 			return ids, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
@@ -42,8 +46,11 @@ each of them. Nothing is asked of the network.`,
 func (a *app) explain(name, format string) error {
 	rules := checkers.Named()
 	list := compat.RulesNamed(rules, name)
+	if lints := linters.Named(name); len(lints) > 0 && (len(list) == 0 || !strings.Contains(name, ".")) {
+		return a.explainLint(list, lints, format)
+	}
 	if len(list) == 0 {
-		return failf(exitUsage, "%q is the name of no rule%s; cartorio rules lists them all", name, nearest(rules, name))
+		return failf(exitUsage, "%q is the name of no rule%s; cartorio rules lists them all", name, nearest(append(rules, listedLints()...), name))
 	}
 	switch format {
 	case "json":

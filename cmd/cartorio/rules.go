@@ -42,6 +42,9 @@ diff and advise write with --format json, or, as --output-schema=config and
 					return err
 				})
 			}
+			if of == "lint" {
+				return a.printLints(format)
+			}
 			list, err := rulesOf(of)
 			if err != nil {
 				return fail(exitUsage, err)
@@ -51,11 +54,11 @@ diff and advise write with --format json, or, as --output-schema=config and
 	}
 	f := cmd.Flags()
 	f.StringVar(&format, "format", "text", "text, json or markdown")
-	f.StringVar(&of, "of", "all", "all, avro, json, protobuf, or schema for the rules of no format")
+	f.StringVar(&of, "of", "all", "all, avro, json, protobuf, schema for the rules of no format, or lint for those of the command lint")
 	f.StringVar(&schema, "output-schema", "", "print the JSON Schema of `WHAT`: findings (the default), config or exceptions")
 	f.Lookup("output-schema").NoOptDefVal = "findings"
 	oneOf(cmd, "format", "text", "json", "markdown")
-	oneOf(cmd, "of", "all", "avro", "json", "protobuf", "schema")
+	oneOf(cmd, "of", "all", "avro", "json", "protobuf", "schema", "lint")
 	return cmd
 }
 
@@ -72,7 +75,7 @@ func rulesOf(prefix string) ([]compat.Rule, error) {
 	case "avro", "json", "protobuf", "schema":
 		return slices.DeleteFunc(checkers.Rules(), func(r compat.Rule) bool { return !strings.HasPrefix(r.ID, prefix+".") }), nil
 	}
-	return nil, errors.New("--of " + prefix + " is none of all, avro, json, protobuf, schema")
+	return nil, errors.New("--of " + prefix + " is none of all, avro, json, protobuf, schema, lint")
 }
 
 func (a *app) printRules(list []compat.Rule, of, format string) error {

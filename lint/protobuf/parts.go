@@ -96,6 +96,13 @@ func valueGaps(e *protobuf.Enum) string {
 	return gaps(taken, 0, high)
 }
 
+func unreserved(gaps, name string) string {
+	if strings.ContainsAny(gaps, " ,") {
+		return fmt.Sprintf("the numbers %s of %s are neither used nor reserved", gaps, name)
+	}
+	return fmt.Sprintf("the number %s of %s is neither used nor reserved", gaps, name)
+}
+
 // gaps are what lies between from and to and in no range. A gap of many numbers
 // is a jump that was meant.
 func gaps(taken []protobuf.Range, from, to int32) string {

@@ -186,12 +186,12 @@ var rules = []rule{
 	}},
 	{Rule: note("number-unreserved"), message: func(v *visit, m *protobuf.Message) {
 		if gaps := gapsOf(m); gaps != "" {
-			v.say(v.nameOf(m.Place, m.Name), fmt.Sprintf("the numbers %s of %s are neither used nor reserved", gaps, m.Name), gaps)
+			v.say(v.nameOf(m.Place, m.Name), unreserved(gaps, m.Name), gaps)
 		}
 	}},
 	{Rule: note("value-unreserved"), enum: func(v *visit, e *protobuf.Enum) {
 		if gaps := valueGaps(e); gaps != "" {
-			v.say(v.nameOf(e.Place, e.Name), fmt.Sprintf("the numbers %s of %s are neither used nor reserved", gaps, e.Name), gaps)
+			v.say(v.nameOf(e.Place, e.Name), unreserved(gaps, e.Name), gaps)
 		}
 	}},
 	{Rule: note("reserved-names-missing"), message: func(v *visit, m *protobuf.Message) {
@@ -292,7 +292,7 @@ var rules = []rule{
 			}
 		}
 	}},
-	{Rule: note("comment-missing", "COMMENT_MESSAGE", "COMMENT_ENUM", "COMMENT_SERVICE"), message: func(v *visit, m *protobuf.Message) {
+	{Rule: asked("comment-missing", "COMMENT_MESSAGE", "COMMENT_ENUM", "COMMENT_SERVICE"), message: func(v *visit, m *protobuf.Message) {
 		if m.Parent == nil && !v.commented(m.Place) {
 			v.say(v.nameOf(m.Place, m.Name), fmt.Sprintf("the message %s has no comment", m.Name), "")
 		}

@@ -97,24 +97,28 @@ func (r Run) testcase(report compat.Report, c compat.Comparison, left *int) test
 	if c.Old.Label == "" && c.Old.Version > 0 {
 		base = "version " + c.Old.Version.String()
 	}
-	out := testcase{Name: clean(report.Subject + " against " + base), Class: clean("cartorio." + orElse(strings.ToLower(string(report.Format)), "other")), File: clean(r.path(report.Label)), Time: "0"}
+	title, what := report.Subject+" against "+base, [2]string{"breaking change", "breaking changes"}
+	if r.Alone {
+		title, what = report.Subject, [2]string{"finding", "findings"}
+	}
+	out := testcase{Name: clean(title), Class: clean("cartorio." + orElse(strings.ToLower(string(report.Format)), "other")), File: clean(r.path(report.Label)), Time: "0"}
 	var broken, other []string
 	kind, hidden := "", 0
 	for i := range c.Findings {
 		f := &c.Findings[i]
-		if f.Severity == compat.Note && f.Accepted == nil || f.Override != nil && f.Override.Off {
+		if f.Severity == compat.Note && f.Accepted == nil && !r.fails(f) || f.Override != nil && f.Override.Off {
 			continue
 		}
 		if r.Findings > 0 && *left <= 0 {
 			hidden++
-			if f.Severity == compat.SeverityBreaking && f.Accepted == nil {
+			if r.fails(f) {
 				kind = orElse(kind, f.Rule)
 			}
 			continue
 		}
 		*left--
 		text := itemText(*f)
-		if f.Severity == compat.SeverityBreaking && f.Accepted == nil {
+		if r.fails(f) {
 			kind = orElse(kind, f.Rule)
 			broken = append(broken, text)
 		} else {
@@ -128,7 +132,7 @@ func (r Run) testcase(report compat.Report, c compat.Comparison, left *int) test
 	case c.Verdict == compat.NotChecked:
 		out.Error = &fault{Message: clean("not checked: " + c.Reason), Type: ruleNotChecked, Text: clean(strings.Join(append([]string{c.Reason}, broken...), "\n\n"))}
 	case kind != "":
-		out.Failure = &fault{Message: plural(len(broken), "breaking change", "breaking changes"), Type: kind, Text: clean(strings.Join(broken, "\n\n"))}
+		out.Failure = &fault{Message: plural(len(broken), what[0], what[1]), Type: kind, Text: clean(strings.Join(broken, "\n\n"))}
 	default:
 		other = append(broken, other...)
 	}

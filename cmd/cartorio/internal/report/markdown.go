@@ -60,7 +60,7 @@ func Markdown(r Run, most int) string {
 		b.WriteString("\n</details>\n")
 	}
 	if hidden > 0 {
-		fmt.Fprintf(&b, "\n**%s not shown.** `cartorio check` prints all.\n", plural(hidden, "more finding is", "more findings are"))
+		fmt.Fprintf(&b, "\n**%s not shown.** The form json holds all.\n", plural(hidden, "more finding is", "more findings are"))
 	}
 	return b.String()
 }
@@ -117,6 +117,10 @@ func verdict(r Run) string {
 	switch {
 	case r.Document.Verdict == compat.NotChecked:
 		return "not everything could be checked"
+	case r.Alone && len(r.Document.Findings) == 0:
+		return "nothing to say"
+	case r.Alone:
+		return counts(r.Document.Summary)
 	case r.Document.Verdict == compat.NothingCompared:
 		return "nothing was compared"
 	case r.Document.Verdict == compat.Breaking && r.Document.Summary.Breaks == 0:
@@ -130,6 +134,9 @@ func verdict(r Run) string {
 func summary(r Run) string {
 	s := r.Document.Summary
 	text := plural(s.Compared, "pair", "pairs") + " compared"
+	if r.Alone {
+		text = plural(len(r.Document.Compared), "schema", "schemas") + " looked at"
+	}
 	if r.Base != "" {
 		text += " with " + r.Base
 	}

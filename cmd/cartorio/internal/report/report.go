@@ -36,6 +36,13 @@ type Run struct {
 	Annotations int
 	// Findings is how many findings a form may show; 0 means all that fit.
 	Findings int
+	// Alone tells that schemas were looked at one by one and nothing was compared.
+	Alone bool
+	// Fails is the lowest severity that fails a test case; breaking when empty.
+	Fails compat.Severity
+	// Pages is the address where the rules are told to people, each under a heading
+	// of its own; that of the rules of comparing when empty.
+	Pages string
 }
 
 // Form is one way to write a run.
@@ -101,6 +108,12 @@ const (
 
 // ruleNotChecked is the rule of what was not compared.
 const ruleNotChecked = "schema.not-checked"
+
+// fails tells whether a finding fails the test case that it is of.
+func (r Run) fails(f *compat.Finding) bool {
+	order := []compat.Severity{compat.SeverityBreaking, compat.Risk, compat.Note}
+	return f.Accepted == nil && slices.Index(order, f.Severity) <= max(slices.Index(order, r.Fails), 0)
+}
 
 func (r Run) path(file string) string {
 	if r.Path != nil {

@@ -156,7 +156,7 @@ func (r Run) rules(list []item) []sarifRule {
 		out = append(out, sarifRule{
 			ID: id, Name: camel(id), Short: sarifText{Text: rule.Title}, Full: sarifText{Text: orElse(rule.Why, rule.Title)},
 			Help:    sarifText{Text: help, Markdown: strings.ReplaceAll(help, "cartorio explain "+id, "`cartorio explain "+id+"`")},
-			HelpURI: pages + "#" + strings.ReplaceAll(id, ".", ""),
+			HelpURI: orElse(r.Pages, pages) + "#" + strings.ReplaceAll(id, ".", ""),
 		})
 	}
 	return out

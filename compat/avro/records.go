@@ -135,11 +135,33 @@ func (d *differ) records(p place) {
 			d.removed(p, pairs.byOld, field)
 		}
 	}
+	d.crossed(p, pairs)
 	if !ascending(pairs.ofOld) {
 		d.report(fieldsReordered, p, told{
 			old: o.Place(), new: n.Place(), effect: reads,
 			text: fmt.Sprintf("the fields of %s stand in another order", n.Full),
 		})
+	}
+}
+
+// crossed compares the fields that fill each other in one direction only, and
+// were aligned with others: aliases of the two sides may cross.
+func (d *differ) crossed(p place, pairs *fieldPairs) {
+	o, n := p.o.Named, p.n.Named
+	pair := func(i, j, direction int) {
+		inner := d.part(p, o.Fields[i].Type, n.Fields[j].Type, path{root: n.Full, field: n.Fields[j].Name}, i, j)
+		inner.live[1-direction] = false
+		d.types(inner)
+	}
+	for j := range n.Fields {
+		if source := pairs.byNew.source[j]; source != nil && pairs.ofNew[j] != source.Index && !pairs.byNew.isAmbiguous(n.Fields[j]) {
+			pair(source.Index, j, newReadsOld)
+		}
+	}
+	for i := range o.Fields {
+		if source := pairs.byOld.source[i]; source != nil && pairs.ofOld[i] != source.Index && !pairs.byOld.isAmbiguous(o.Fields[i]) {
+			pair(i, source.Index, oldReadsNew)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/avro"
+	"github.com/cartorio-registry/cartorio/schemas/jsontext"
 )
 
 // ledger counts where a referee says something else than we do, by the reason.
@@ -25,6 +26,9 @@ const (
 	twmbSchema = "twmb refuses the schema"
 	// twmb fills a nullable field without a default with null.
 	twmbNullable = "twmb fills a nullable field without a default"
+	// A default of 2e3 is no integer by the rules of registration, and fits the
+	// float behind it.
+	twmbWhole = "twmb takes a default with an exponent for an integer"
 	// twmb takes an alias for every namespace.
 	twmbAlias = "twmb matches an alias by its simple name"
 	// twmb compares what stands inside a record that no finite value fits.
@@ -190,6 +194,20 @@ func (r *referee) whyDiffers() string {
 	}
 	if ways(avro.Long, avro.Float, avro.Double) {
 		return twmbBranch
+	}
+	given := func(is func(f *avro.Field) bool) bool {
+		return has(r.reader, func(t *avro.Type) bool { return t.Kind == avro.Record && slices.ContainsFunc(t.Named.Fields, is) })
+	}
+	hasDefault := func(kind jsontext.Kind, signs string) bool {
+		return given(func(f *avro.Field) bool {
+			return f.Default != nil && strings.ContainsAny(f.Default.String(), signs) && (f.Default.Kind == kind || len(f.Default.Items)+len(f.Default.Members) > 0)
+		})
+	}
+	switch {
+	case hasDefault(jsontext.Number, "eE."):
+		return twmbWhole
+	case hasDefault(jsontext.Object, "{") && given(func(f *avro.Field) bool { return f.Default == nil && r.isNullable(f.Place().Pointer) }):
+		return twmbNullable
 	}
 	return ""
 }

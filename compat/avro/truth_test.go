@@ -69,6 +69,13 @@ func TestTruth(t *testing.T) {
 		{"removed and added with another type is no rename", record(`{"name":"a","type":"int","default":1}`), record(`{"name":"b","type":"string","default":""}`), []string{"whole: safe, safe", "field-added-with-default n.R.b: safe, safe", "field-removed-with-default n.R.a: safe, safe"}},
 		{"renamed behind an inserted field", record(`{"name":"k","type":"int"},{"name":"a","type":"int"}`), record(`{"name":"x","type":"string","default":""},{"name":"k","type":"int"},{"name":"b","type":"int"}`), []string{"whole: refused, refused", "field-added-with-default n.R.x: safe, safe", "field-renamed n.R.b: refused, refused"}},
 		{"two fields list one alias", record(`{"name":"v","type":"int"}`), record(`{"name":"u","type":"int","aliases":["v"]},{"name":"t","type":"int","aliases":["v"]}`), []string{"whole: refused, refused", "field-renamed-with-alias n.R.u: safe, refused", "field-added-without-default n.R.t: refused, safe"}},
+		{
+			"aliases of both sides cross", record(`{"name":"f0","type":"double","aliases":["h0"]},{"name":"f1","type":{"type":"enum","name":"E","symbols":["A","B"]}}`), record(`{"name":"h0","type":{"type":"enum","name":"E","symbols":["B"]},"aliases":["f1"]}`),
+			[]string{
+				"whole: refused, refused", "field-renamed-from-alias n.R.h0: refused, safe", "field-aliases-changed n.R.h0: safe, safe",
+				"type-changed n.R.h0: safe, refused", "field-removed-without-default n.R.f1: safe, refused", "enum-symbol-removed n.E.A: refused, safe",
+			},
+		},
 		{"namespace and union change", `["null",{"type":"enum","name":"a.E","symbols":["A"]}]`, `["null","int",{"type":"enum","name":"b.E","symbols":["A"]}]`, []string{"whole: safe, refused", "union-branch-added : safe, refused", "namespace-changed b.E: safe, safe"}},
 		{"a named branch is renamed", `["null",{"type":"fixed","name":"F","size":1}]`, `["null",{"type":"fixed","name":"G","size":1}]`, []string{"whole: refused, refused", "type-renamed G: refused, refused"}},
 		{"date becomes a timestamp", record(`{"name":"d","type":{"type":"int","logicalType":"date"}}`), record(`{"name":"d","type":{"type":"long","logicalType":"timestamp-millis"}}`), []string{"whole: safe, refused", "type-widened n.R.d: safe, refused", "logical-type-changed n.R.d: meaning only, meaning only"}},

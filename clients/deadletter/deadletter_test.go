@@ -144,6 +144,10 @@ func TestReplay(t *testing.T) {
 			options: deadletter.ReplayOptions{Judge: judge(map[string]validate.Outcome{"b": {Verdict: validate.Reject, Reason: validate.PayloadInvalid}})},
 			sent:    "a>q c>q e>old", left: "b d f", stayed: "b invalid, d too often, f no origin",
 		},
+		"of a version that is not known": {
+			options: deadletter.ReplayOptions{Judge: judge(map[string]validate.Outcome{"b": {Verdict: validate.Hold, Reason: validate.VersionUnknown}})},
+			sent:    "a>q c>q e>old", left: "b d f", stayed: "b invalid, d too often, f no origin",
+		},
 		"not to be judged": {
 			options: deadletter.ReplayOptions{Judge: judge(map[string]validate.Outcome{"b": {Verdict: validate.Hold, Reason: validate.RegistryUnreachable, Err: errAway}})},
 			sent:    "a>q", left: "b c d e f", err: errAway,

@@ -141,14 +141,14 @@ func (o *ReplayOptions) check(ctx context.Context, l *Letter) (to Destination, e
 		m.Destination, m.RoutingKey = origin.Name, origin.RoutingKey
 	}
 	out := o.Judge(ctx, &m)
-	switch out.Verdict {
-	case validate.Accept:
+	switch {
+	case out.Verdict == validate.Accept:
 		return to, nil
-	case validate.Hold:
+	// A name that is unknown is held by consumers for a while; here it is refused.
+	case out.Reason.Verdict() == validate.Hold:
 		return to, &HeldError{out}
-	default:
-		return to, fmt.Errorf("%w: %s", ErrInvalid, explain(&out))
 	}
+	return to, fmt.Errorf("%w: %s", ErrInvalid, explain(&out))
 }
 
 func wait(ctx context.Context, until time.Time) error {

@@ -58,7 +58,8 @@ func (a *app) desired(ctx context.Context, exceptions, environment string) (gito
 		slices.SortFunc(entries, func(x, y int) int { return strings.Compare(f.Entries[x].Path, f.Entries[y].Path) })
 		for _, i := range entries {
 			e := &f.Entries[i]
-			if e.Err != nil {
+			// Listed references need no names to be found in other files.
+			if e.Err != nil && (s.References == nil || e.Source.Text == "" || e.Source.Type == "") {
 				wrong = append(wrong, describe(e.Path, e.Err)...)
 				continue
 			}

@@ -216,7 +216,16 @@ func consumer(ctx context.Context, client *sr.Client, found schemas.Found, read 
 	if !read.Seen.IsZero() {
 		c.Seen = read.Seen.UTC().Format(time.RFC3339)
 	}
-	declares := read.Accepts != "" && read.Accepts != "any"
+	declares := read.Accepts != "" && read.Accepts != validate.Range{}.String()
+	reader := read.Pinned
+	if text, ok := strings.CutPrefix(read.Accepts, "compatible with "); ok {
+		// As validate.ReadsCompatible spells it: whatever that version reads.
+		named, err := schemas.ParseVersion(text)
+		if declares = err != nil; err == nil && reader == 0 {
+			reader = named
+		}
+	}
+	fixed := reader != 0
 	if declares {
 		covered, err := validate.Reads(read.Accepts)
 		if err != nil {
@@ -229,11 +238,10 @@ func consumer(ctx context.Context, client *sr.Client, found schemas.Found, read 
 		}
 		c.Reason = "it accepts " + read.Accepts
 	}
-	reader := read.Pinned
-	if reader == 0 && declares {
+	if !fixed && declares {
 		return c, nil
 	}
-	if reader == 0 {
+	if !fixed {
 		if len(read.Versions) == 0 {
 			c.Answer, c.Reason = answerUnknown, "it declares no version, and has read none"
 			return c, nil
@@ -252,12 +260,12 @@ func consumer(ctx context.Context, client *sr.Client, found schemas.Found, read 
 		return c, err
 	case ok:
 		c.Reason = fmt.Sprintf("version %s, which it reads with, reads this one's data", reader)
-	case read.Pinned == 0:
+	case !fixed:
 		c.Answer, c.Reason = answerUnknown, fmt.Sprintf("it declares nothing, and version %s, the newest that it has read, would not read this one's data: %s", reader, why)
 	case strings.HasPrefix(why, "the registry could not compare them"):
 		c.Answer, c.Reason = answerUnknown, why
 	default:
-		c.Answer, c.Reason = answerNo, fmt.Sprintf("it is pinned to version %s: %s", reader, why)
+		c.Answer, c.Reason = answerNo, fmt.Sprintf("it reads with version %s: %s", reader, why)
 	}
 	return c, nil
 }

@@ -79,7 +79,10 @@ type dump struct {
 	files  map[string]string // by path
 	taken  map[string]bool   // paths in lower case
 	latest map[schemas.Subject]schemas.Version
-	count  int
+	// imported is how other Protobuf files call the file of a subject: it has to
+	// lie there for tools that know no registry.
+	imported map[schemas.Subject]string
+	count    int
 }
 
 func (a *app) dump(ctx context.Context, dir string, asked dumping) error {
@@ -94,7 +97,7 @@ func (a *app) dump(ctx context.Context, dir string, asked dumping) error {
 	defer client.Close()
 	d := &dump{
 		app: a, client: client, in: in, all: asked.all, files: map[string]string{}, taken: map[string]bool{},
-		latest: map[schemas.Subject]schemas.Version{}, doc: dumpedFile{Version: 1},
+		latest: map[schemas.Subject]schemas.Version{}, imported: map[schemas.Subject]string{}, doc: dumpedFile{Version: 1},
 	}
 	if in != schemas.DefaultContext {
 		d.doc.Registry = &dumpedRegistry{Context: string(in)}
@@ -143,6 +146,11 @@ func (d *dump) read(ctx context.Context, prefix string) error {
 		}
 		found.Subject = s
 		newest = append(newest, found)
+		for _, r := range found.Source.References {
+			if target := r.Target(s.Context); found.Source.Type == schemas.Protobuf && d.imported[target] == "" {
+				d.imported[target] = r.Name
+			}
+		}
 	}
 	if err := d.defaults(ctx); err != nil {
 		return err

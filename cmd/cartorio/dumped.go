@@ -106,10 +106,14 @@ func laidOut(s schemas.Source) string {
 	return text
 }
 
-// pathOf is a file for a subject: its name, with what file systems do not take
-// escaped. No two are one where upper and lower case count as the same.
+// pathOf is a file for a subject: its name, or the one that it is imported by,
+// with what file systems do not take escaped. No two are one where upper and lower case count as the same.
 func (d *dump) pathOf(s schemas.Subject, kind schemas.Type) string {
-	parts := strings.Split(s.Name, "/")
+	name := s.Name
+	if as := d.imported[s]; kind == schemas.Protobuf && as != "" {
+		name = as
+	}
+	parts := strings.Split(name, "/")
 	for i, part := range parts {
 		parts[i] = escaped(part)
 	}

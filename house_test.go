@@ -85,6 +85,8 @@ var house = map[string]room{
 	"clients/retry":                 {never: pure},
 	"clients/deliver":               {ours: []string{"clients/validate", "clients/retry"}, never: pure},
 	"clients/dbtest":                {outside: []string{sqliteDriver, pgx}},
+	"clients/outbox":                {ours: []string{"clients/validate", "clients/framing", "clients/retry"}, never: []string{"net/http", "os", "os/exec"}},
+	"clients/claim":                 {ours: []string{"clients/validate", "clients/framing", "clients/retry"}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"clients/dedupe":                {ours: []string{"clients/validate", "clients/retry"}, never: []string{"os", "os/exec"}},
 	"clients/rabbitmq":              {ours: []string{"schemas", "clients/validate", "clients/deliver", "clients/retry"}, outside: []string{amqp}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"clients/kafka":                 {ours: []string{"clients/validate", "clients/deliver", "clients/retry"}, outside: []string{franz}, never: []string{"net/http", "database/sql", "os/exec"}},

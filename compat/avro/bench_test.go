@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	twmb "github.com/twmb/avro"
 
@@ -90,6 +91,40 @@ func BenchmarkLibrary(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+		})
+	}
+}
+
+// BenchmarkBeside runs our whole answer, both questions and all differences, in
+// turn with the check of another library that names the first: the goal is at
+// most its time.
+func BenchmarkBeside(b *testing.B) {
+	changed := strings.NewReplacer(`"field_5","type":"string"`, `"field_5","type":"string","doc":"what it is"`, `"field_8","type":{"type":"map","values":"double"}`, `"field_8","type":{"type":"map","values":"double"},"default":{}`,
+		`"field_13","type":{"type":"array","items":"int"}`, `"field_13","type":{"type":"array","items":"long"}`, `"field_23","type":{"type":"array","items":"int"}`, `"field_23x","aliases":["field_23"],"type":{"type":"array","items":"int"}`)
+	for _, c := range []struct{ name, old, next string }{
+		{"equal but for one field", wide(100, ""), wide(100, `,{"name":"added","type":"int","default":0}`)},
+		{"five changes", wide(100, ""), changed.Replace(wide(100, `,{"name":"added","type":"int","default":0}`))},
+		{"fields reordered", wide(100, `,{"name":"x","type":"int"},{"name":"y","type":"int"}`), wide(100, `,{"name":"y","type":"int"},{"name":"x","type":"int"}`)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			old, next := parse(b, c.old), parse(b, c.next)
+			theirOld, theirNext := twmb.MustParse(c.old), twmb.MustParse(c.next)
+			q := compat.Question{
+				Checkers: []compat.Checker{compatavro.Checker}, Level: compat.Backward, Next: next,
+				History: []compat.Old{{Label: "1", Version: 1, Schema: old}},
+			}
+			var ours, theirs time.Duration
+			for b.Loop() {
+				start := time.Now()
+				r := compat.Check(q)
+				middle := time.Now()
+				err := twmb.CheckCompatibility(theirOld, theirNext)
+				ours, theirs = ours+middle.Sub(start), theirs+time.Since(middle)
+				if !r.Compatible || err != nil {
+					b.Fatal(r.Messages, err)
+				}
+			}
+			b.ReportMetric(float64(ours)/float64(theirs), "times-the-library")
 		})
 	}
 }

@@ -1,8 +1,9 @@
 package avro
 
 import (
+	"bytes"
 	"math/rand/v2"
-	"reflect"
+	"slices"
 
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -24,7 +25,6 @@ var moves = map[string]bool{
 	fieldsReordered.ID: true, unionReordered.ID: true,
 	unionWrapped.ID: true, unionUnwrapped.ID: true, nullAllowed.ID: true, nullForbidden.ID: true, branchAdded.ID: true, branchRemoved.ID: true,
 	symbolAdded.ID: true, symbolRemoved.ID: true, symbolAddedUnder.ID: true, symbolRemovedUnder.ID: true,
-	typeWidened.ID: true, typeNarrowed.ID: true,
 }
 
 const (
@@ -49,7 +49,7 @@ func (d *differ) blind() {
 			if !moves[d.changes[i].Rule] || !h.reached[direction] {
 				continue
 			}
-			if w := d.blindAt(side.writer, side.reader, side.finite, h.step[direction].indexes(direction == newReadsOld)); w != nil {
+			if w := d.blindAt(side.writer, side.reader, side.finite, h.step[direction].indexes(direction == newReadsOld), h.moved[direction]); w != nil {
 				d.changes[i].Blind[direction] = w
 				break
 			}
@@ -61,23 +61,21 @@ func (d *differ) blind() {
 }
 
 // blindAt tries payloads that differ at a place.
-func (d *differ) blindAt(writer, reader *avro.Schema, finite *finite, path []int) *compat.Witness {
-	options := schemas.ReadOptions{Bytes: mostDatum, Violations: 1}
+func (d *differ) blindAt(writer, reader *avro.Schema, finite *finite, path, moved []int) *compat.Witness {
+	options := schemas.ReadOptions{Bytes: mostDatum, Violations: 1, Value: true}
 	r := rand.New(rand.NewPCG(1, 1)) // the same payloads everywhere
 	for attempt := range blindAttempts {
-		b := datum{finite: finite, some: r, one: attempt%2 == 1}
+		b := datum{finite: finite, some: r, one: attempt%2 == 0, moved: moved}
 		b.at(writer.Root(), path, -1)
 		if b.failed || !d.meter.Spend(len(b.bytes)+1) {
 			return nil
 		}
 		payload := schemas.Payload{Bytes: b.bytes}
-		options.Value = false
-		if !reader.Reads(reader, payload, options).OK() {
+		if !reader.Holds(b.bytes) {
 			continue
 		}
-		options.Value = true
 		alone, resolved := reader.Reads(reader, payload, options), reader.Reads(writer, payload, options)
-		if !alone.OK() || !resolved.OK() || len(resolved.Losses) > 0 || reflect.DeepEqual(alone.Value, resolved.Value) {
+		if !alone.OK() || !resolved.OK() || len(resolved.Losses) > 0 || equal(alone.Value, resolved.Value) {
 			continue
 		}
 		shown, bad := writer.JSONOf(b.bytes, options)
@@ -91,6 +89,34 @@ func (d *differ) blindAt(writer, reader *avro.Schema, finite *finite, path []int
 		}
 	}
 	return nil
+}
+
+// equal compares two values as Reads gives them.
+func equal(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		other, ok := b.(map[string]any)
+		if !ok || len(a) != len(other) {
+			return false
+		}
+		for name, v := range a {
+			if w, ok := other[name]; !ok || !equal(v, w) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		other, ok := b.([]any)
+		return ok && slices.EqualFunc(a, other, equal)
+	case []byte:
+		other, ok := b.([]byte)
+		return ok && bytes.Equal(a, other)
+	}
+	switch b.(type) {
+	case map[string]any, []any, []byte:
+		return false
+	}
+	return a == b
 }
 
 // random writes some small value of t: in a record, of one field or of all.
@@ -116,12 +142,18 @@ func (d *datum) random(t *avro.Type, depth int) {
 		d.long(int64(i))
 		d.random(t.Branches[i], depth-1)
 	case avro.Record:
-		only := -1
-		if d.one && len(t.Named.Fields) > 0 {
-			only = d.some.IntN(len(t.Named.Fields))
+		moved := d.moved
+		d.moved = nil // of the record at the place alone
+		drawn := func(i int) bool { return moved == nil || slices.Contains(moved, i) }
+		if n := len(t.Named.Fields); d.one && n > 0 {
+			only := d.some.IntN(n)
+			if moved != nil {
+				only = moved[only%len(moved)]
+			}
+			drawn = func(i int) bool { return i == only }
 		}
 		for i, f := range t.Named.Fields {
-			if only < 0 || only == i {
+			if drawn(i) {
 				d.random(f.Type, depth-1)
 			} else {
 				d.smallest(f.Type)

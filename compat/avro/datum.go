@@ -43,8 +43,9 @@ type datum struct {
 	variant int
 	// some draws the value at the place, instead of a telling one; one of a
 	// record's fields, or all. See [differ.blind].
-	some *rand.Rand
-	one  bool
+	some  *rand.Rand
+	one   bool
+	moved []int // the fields that may be drawn; nil for all
 }
 
 // at writes a value of t that follows path and has, at its end, symbol or branch

@@ -47,6 +47,7 @@ type hurt struct {
 	reached [2]bool
 	step    [2]*step
 	pick    [2]int
+	moved   [2][]int // fields of old and of new that stand elsewhere on the other side
 }
 
 // reach takes the place for the directions that have none yet.
@@ -129,6 +130,7 @@ type told struct {
 	detail        string // tells changes of one rule at one place apart
 	effect        compat.Effect
 	pick          [2]int
+	moved         [2][]int
 }
 
 // none says that any value of the writer shows the hurt.
@@ -156,7 +158,7 @@ func (d *differ) report(rule compat.Rule, p place, t told) {
 		Rule: rule.ID, Old: t.old, New: t.new, Elsewhere: p.elsewhere, Path: t.path, Text: t.text, Before: t.before, After: t.after,
 		Effects: map[compat.Layer]compat.Effect{compat.Data: t.effect},
 	})
-	h := hurt{pick: t.pick}
+	h := hurt{pick: t.pick, moved: t.moved}
 	h.reach(p)
 	d.hurts = append(d.hurts, h)
 }

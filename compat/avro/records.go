@@ -138,10 +138,20 @@ func (d *differ) records(p place) {
 	d.crossed(p, pairs)
 	if !ascending(pairs.ofOld) {
 		d.report(fieldsReordered, p, told{
-			old: o.Place(), new: n.Place(), effect: reads,
+			old: o.Place(), new: n.Place(), effect: reads, moved: [2][]int{elsewhere(pairs.ofOld), elsewhere(pairs.ofNew)},
 			text: fmt.Sprintf("the fields of %s stand in another order", n.Full),
 		})
 	}
+}
+
+// elsewhere lists the indexes that are paired with another one.
+func elsewhere(list []int) (moved []int) {
+	for i, other := range list {
+		if other >= 0 && other != i {
+			moved = append(moved, i)
+		}
+	}
+	return moved
 }
 
 // crossed compares the fields that fill each other in one direction only, and

@@ -46,6 +46,14 @@ func (s *Schema) Reads(writer schemas.Schema, payload schemas.Payload, options s
 	return p().read(payload.Bytes, o)
 }
 
+// Holds tells whether a payload is one of s, within the default limits: what
+// Reads tells of the schema itself, without reasons.
+func (s *Schema) Holds(payload []byte) bool {
+	o := schemas.ReadOptions{}.OrDefault()
+	p := s.reading()
+	return len(payload) <= o.Bytes && p.refused == nil && p.judge(payload, o.Depth, 1<<16+16*len(payload)) == len(payload)
+}
+
 func rejected(v schemas.Violation) schemas.Reading {
 	return schemas.Reading{Violations: []schemas.Violation{v}}
 }

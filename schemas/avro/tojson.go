@@ -3,6 +3,7 @@ package avro
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/jsontext"
@@ -28,7 +29,7 @@ func (s *Schema) written(payload []byte, options schemas.ReadOptions, bare bool)
 	if r := s.Reads(s, schemas.Payload{Bytes: payload}, options); !r.OK() {
 		return nil, r.Violations
 	}
-	w := jsonWriter{b: payload, most: 1<<20 + 64*len(payload), bare: bare}
+	w := jsonWriter{b: payload, most: 1<<20 + 64*len(payload), bare: bare, out: make([]byte, 0, 256+4*min(len(payload), 1<<16))}
 	if !w.write(s.root) {
 		return nil, []schemas.Violation{{
 			Kind: schemas.TooComplex, Offset: w.pos, Rule: "steps",
@@ -74,7 +75,7 @@ func (w *jsonWriter) write(t *Type) bool {
 		}
 		w.pos++
 	case Int, Long:
-		w.out = fmt.Append(w.out, w.long())
+		w.out = strconv.AppendInt(w.out, w.long(), 10)
 	case Float:
 		w.out = appendFloat(w.out, float64(readFloat(w.b, w.pos)), 32)
 		w.pos += 4
@@ -165,6 +166,9 @@ type member struct {
 
 // lastWins takes away the entries whose key comes again: JSON has a name once.
 func (w *jsonWriter) lastWins(start int, members []member) {
+	if len(members) < 2 {
+		return
+	}
 	last := make(map[string]int, len(members))
 	for i, m := range members {
 		last[string(m.key)] = i

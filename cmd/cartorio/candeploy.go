@@ -197,7 +197,7 @@ func consumersOf(ctx context.Context, client *sr.Client, found schemas.Found, d 
 	}
 	switch {
 	case count[answerNo] > 0:
-		out.Answer, out.Reason = answerNo, fmt.Sprintf("%s of %d not accept it", plural(count[answerNo], "consumer does", "consumers do"), len(out.Consumers))
+		out.Answer, out.Reason = answerNo, fmt.Sprintf("%d of %s would refuse it", count[answerNo], plural(len(out.Consumers), "consumer", "consumers"))
 	case count[answerUnknown] > 0:
 		out.Answer, out.Reason = answerUnknown, fmt.Sprintf("of %s it is not known", plural(count[answerUnknown], "consumer", "consumers"))
 	case len(out.Consumers) == 0 && !d.alone:

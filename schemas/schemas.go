@@ -160,6 +160,13 @@ type Format struct {
 	Tags  func(s Schema) []Tagged
 	Retag func(s Schema, parts []Tagged) (string, error)
 
+	// Layout writes a text that Parse accepts anew in the format's one layout.
+	// Tokens, comments and their order stay, so the fingerprint does; the layout of
+	// a layout is itself.
+	//
+	// Errors: the text cannot be laid out without choosing for its author.
+	Layout func(text string) (string, error)
+
 	// Vocabulary lists every keyword, attribute or descriptor field that the
 	// format has; the coverage law of compat/checktest walks it.
 	Vocabulary func() []string

@@ -15,6 +15,7 @@ import (
 	"fmt"
 
 	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/jsontext"
 )
 
 // Format is Avro as a value.
@@ -38,8 +39,11 @@ var Format = schemas.Format{
 		}
 		return parsed.Resolved(), nil
 	},
-	Tags:       tags,
-	Retag:      retag,
+	Tags:  tags,
+	Retag: retag,
+	Layout: func(text string) (string, error) {
+		return jsontext.Layout(text, jsontext.Options{Comments: true})
+	},
 	Vocabulary: vocabulary,
 }
 

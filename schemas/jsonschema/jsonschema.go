@@ -10,6 +10,7 @@ package jsonschema
 
 import (
 	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/jsontext"
 )
 
 // Format is JSON Schema for the lists of formats.
@@ -21,5 +22,6 @@ var Format = schemas.Format{
 	Outline:    outline,
 	Tags:       tags,
 	Retag:      retag,
+	Layout:     func(text string) (string, error) { return jsontext.Layout(text, jsontext.Options{}) },
 	Vocabulary: words,
 }

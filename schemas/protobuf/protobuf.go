@@ -36,6 +36,7 @@ var Format = schemas.Format{
 	},
 	Tags:       tags,
 	Retag:      retag,
+	Layout:     Layout,
 	Vocabulary: Vocabulary,
 }
 

@@ -1,4 +1,7 @@
-# The image holds one static binary on an empty base, run by an unprivileged user.
+# Two images from one build:
+#   docker build -t cartorio .                       the binary alone, on an empty base
+#   docker build -t cartorio:git --target git .      with git, curl and jq, for pipelines
+# Both are run by an unprivileged user.
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
@@ -8,6 +11,19 @@ ARG VERSION=dev
 RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/cartorio ./cmd/cartorio \
  && mkdir -p /out/data /out/tmp
 
+# Pipelines read the base from git, and their runners want a shell.
+FROM debian:stable-slim AS git
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends ca-certificates curl git jq \
+ && rm -rf /var/lib/apt/lists/* \
+ && git config --system --add safe.directory '*'
+COPY --from=build /out/cartorio /usr/local/bin/cartorio
+USER 65532:65532
+WORKDIR /work
+ENTRYPOINT ["cartorio"]
+CMD ["check"]
+
+# The last stage is what is built when none is named.
 FROM scratch
 COPY --from=build /out/cartorio /cartorio
 COPY --from=build --chown=65532:65532 /out/data /data

@@ -22,8 +22,12 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// built is the binary that install.sh builds from source, once for all tests.
+// built is the binary that install.sh builds from source, once for all tests. Or
+// one that is there, which CARTORIO_TEST_BINARY names.
 var built = sync.OnceValues(func() (string, error) {
+	if binary := os.Getenv("CARTORIO_TEST_BINARY"); binary != "" {
+		return binary, nil
+	}
 	folder, err := os.MkdirTemp("", "action")
 	if err != nil {
 		return "", err
@@ -44,7 +48,7 @@ var built = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if binary, err := built(); err == nil {
+	if binary, err := built(); err == nil && binary != os.Getenv("CARTORIO_TEST_BINARY") {
 		os.RemoveAll(filepath.Dir(filepath.Dir(binary))) //nolint:errcheck // a leftover in the temporary folder
 	}
 	os.Exit(code)

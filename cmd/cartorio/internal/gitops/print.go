@@ -62,7 +62,7 @@ func (s *Step) title() string {
 			text += fmt.Sprintf(" id %d", s.ID)
 		}
 		text += " (" + s.Path + ")"
-		if v := s.Verdict; v != nil && len(v.Compared) > 0 && s.State == Planned {
+		if v := s.Verdict; v != nil && len(v.Compared) > 0 && v.Verdict == compat.Compatible && s.State == Planned {
 			text += fmt.Sprintf(": compatible with %s at level %s", strings.Join(v.Compared, ", "), v.Level)
 		}
 		return text
@@ -88,6 +88,9 @@ func (s *Step) title() string {
 // lines tell what is not simply compatible.
 func (v *Verdict) lines(readable func([]string) []string) []string {
 	var out []string
+	if v.Verdict != compat.Compatible && len(v.Compared) > 0 {
+		out = append(out, fmt.Sprintf("compared with %s at level %s", strings.Join(v.Compared, ", "), v.Level))
+	}
 	if v.Reason != "" {
 		out = append(out, "not checked: "+v.Reason)
 	}
@@ -100,12 +103,19 @@ func (v *Verdict) lines(readable func([]string) []string) []string {
 			text += " (" + f.Path + ")"
 		}
 		out = append(out, text)
-		if f.Witness != nil && f.Severity == compat.SeverityBreaking {
+		if f.Severity != compat.SeverityBreaking || f.Accepted != nil {
+			continue
+		}
+		if f.Witness != nil {
 			out = append(out, "  "+f.Witness.Sentence())
 		}
+		out = append(out, "  fingerprint "+f.Fingerprint)
 	}
 	for _, m := range readable(v.Messages) {
-		out = append(out, "registry: "+m)
+		// With what it compared is told beside the local answer.
+		if !strings.HasPrefix(m, "compared with") {
+			out = append(out, "registry: "+m)
+		}
 	}
 	if v.Disagree {
 		out = append(out, fmt.Sprintf("the registry answers %s, this cartorio %s", v.Registry, v.Local))

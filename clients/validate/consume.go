@@ -40,6 +40,18 @@ func (v *Validator) BeforeConsume(ctx context.Context, m *Message, e *Expect) Ou
 }
 
 func (v *Validator) consume(ctx context.Context, m *Message, e *Expect, o *Outcome) {
+	if e.Claims != nil {
+		payload, there, err := e.Claims.Fetch(ctx, m)
+		if err != nil {
+			v.refuse(o, e, claimError(err))
+			return
+		}
+		if there {
+			whole := *m
+			whole.Payload = payload
+			m = &whole
+		}
+	}
 	if m.Payload == nil {
 		o.Verdict, o.Tombstone, o.Cached = Accept, true, true
 		return

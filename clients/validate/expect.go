@@ -48,6 +48,8 @@ type Expect struct {
 	// Steps translate versions that are not declared into one that is, the
 	// shortest way; what comes out is judged by the version it is then of.
 	Steps []Step
+	// Claims fetches payloads that are kept elsewhere, when not nil.
+	Claims Claims
 	// Consumer is the name under which the validator reports who reads what: a
 	// group or service. Empty reports nothing.
 	Consumer string

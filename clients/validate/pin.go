@@ -28,6 +28,7 @@ type Pin struct {
 	print   schemas.Fingerprint
 
 	prefix, binary bool
+	claims         Claims
 }
 
 // Version pins one version of the subject. It is the recommended pin: the

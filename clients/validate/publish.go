@@ -62,6 +62,13 @@ func (s *stamper) fail(r Reason, err error) *Error {
 }
 
 func (s *stamper) run(ctx context.Context) *Error {
+	if s.p.claims != nil {
+		return s.claimed(ctx)
+	}
+	return s.stamp(ctx)
+}
+
+func (s *stamper) stamp(ctx context.Context) *Error {
 	var id identity
 	x := extra{}
 	if f := collect(s.m, &Expect{Subject: s.p.subject}, &id, &x); f != nil {

@@ -56,6 +56,9 @@ const (
 	HandlerRejected
 	HandlerPanicked
 	AttemptsExhausted
+	ClaimMissing
+	ClaimInvalid
+	ClaimUnreachable
 )
 
 // reasons is the classification table of the client specification, 3.2.
@@ -88,6 +91,9 @@ var reasons = [...]struct {
 	HandlerRejected:        {"handler_rejected", Reject, false, false},
 	HandlerPanicked:        {"handler_panicked", Reject, false, false},
 	AttemptsExhausted:      {"attempts_exhausted", Reject, false, false},
+	ClaimMissing:           {"claim_missing", Reject, false, false},
+	ClaimInvalid:           {"claim_invalid", Reject, false, false},
+	ClaimUnreachable:       {"claim_unreachable", Hold, false, false},
 }
 
 // String is the code that a dead letter carries.

@@ -25,6 +25,7 @@ func TestReasons(t *testing.T) {
 		"payload_unreadable": "reject", "payload_invalid": "reject", "payload_too_large": "reject", "payload_too_complex": "reject", "translation_failed": "reject",
 		"registry_unreachable": "hold", "registry_refused": "hold alarm", "registry_unintelligible": "hold alarm", "schema_unparsable": "hold alarm",
 		"handler_rejected": "reject", "handler_panicked": "reject", "attempts_exhausted": "reject",
+		"claim_missing": "reject", "claim_invalid": "reject", "claim_unreachable": "hold",
 	}
 	got := map[string]string{}
 	for r := validate.NoReason + 1; r.String() != "unknown"; r++ {

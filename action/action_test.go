@@ -500,7 +500,7 @@ lint)
   for a; do case $a in
   text=*) echo "lint says" >"${a#text=}" ;;
   json=*) echo "{}" >"${a#json=}" ;;
-  github-actions=*) i=0; while [ $i -lt ${LINTS:-1} ]; do echo "::error file=a::lint $i" >>"${a#github-actions=}"; i=$((i+1)); done ;;
+  github-actions=*) i=0; while [ $i -lt ${LINTS:-1} ]; do echo "::error file=${LINTED:-schemas/order.avsc},line=1::lint $i" >>"${a#github-actions=}"; i=$((i+1)); done ;;
   esac; done
   ` + lint + ` ;;
 fmt) echo schemas/order.avsc; ` + fmts + ` ;;
@@ -525,6 +525,7 @@ func TestOtherCommands(t *testing.T) {
 		{name: "all is well", lint: "exit 0", fmt: "exit 0", plan: "exit 0", code: 0, annotations: 1, told: []string{"plan for `prod`: nothing would change"}},
 		{name: "lint refuses", lint: "exit 1", fmt: "exit 0", plan: "exit 0", code: 1, annotations: 1},
 		{name: "lint warns", lint: "exit 1", fmt: "exit 0", plan: "exit 0", env: map[string]string{"IN_LINT": "warn"}, code: 0, annotations: 1, told: []string{"`cartorio lint` has findings; they do not fail"}},
+		{name: "lint warns of what this change did not touch", lint: "exit 1", fmt: "exit 0", plan: "exit 0", env: map[string]string{"IN_LINT": "warn", "LINTED": "schemas/old.avsc"}, code: 0, told: []string{"`cartorio lint` has findings; they do not fail"}},
 		{name: "fmt refuses", lint: "exit 0", fmt: "exit 1", plan: "exit 0", code: 1, annotations: 2, told: []string{"some files are not formatted"}},
 		{name: "fmt warns", lint: "exit 0", fmt: "exit 1", plan: "exit 0", env: map[string]string{"IN_FMT": "warn"}, code: 0, annotations: 2, told: []string{"some files are not formatted"}},
 		{name: "neither is wanted", lint: "exit 1", fmt: "exit 1", plan: "exit 0", env: map[string]string{"IN_LINT": "false", "IN_FMT": "false"}, code: 0},

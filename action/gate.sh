@@ -77,6 +77,17 @@ base() {
   fi
 }
 
+# touched keeps the annotations, as warnings, of the files that this change touched:
+# what was there before is in the summary, and not this change's fault.
+touched() {
+  from=$commit
+  [ -z "$branch" ] || from=$(git merge-base HEAD "origin/$branch" 2>/dev/null) || from=''
+  git -c core.quotePath=false diff --name-only "${from:-HEAD}" >"$work/touched" 2>/dev/null || : >"$work/touched"
+  sed 's/^::error /::warning /' | awk -v list="$work/touched" '
+    BEGIN { while ((getline name < list) > 0) known[name] = 1 }
+    match($0, /file=[^,:]*/) && substr($0, RSTART + 5, RLENGTH - 5) in known'
+}
+
 # findings NAME MODE ARGS... runs check or lint: both know the same forms.
 findings() {
   name=$1 mode=$2
@@ -93,7 +104,7 @@ findings() {
     [ ! -s "$work/$name.$f" ] || told "$work/$name.$f"
   done
   if [ "$mode" = warn ] && [ "$status" -eq 1 ]; then
-    [ ! -s "$work/$name.annotations" ] || sed 's/^::error /::warning /' "$work/$name.annotations" >>"$work/annotations"
+    [ ! -s "$work/$name.annotations" ] || touched <"$work/$name.annotations" >>"$work/annotations"
     line "\`cartorio $name\` has findings; they do not fail this step"
     status=0
   elif [ -s "$work/$name.annotations" ]; then
@@ -173,8 +184,8 @@ choice() {
   esac
 }
 
-choice lint "${IN_LINT:-true}"
-choice fmt "${IN_FMT:-true}"
+choice lint "${IN_LINT:-warn}"
+choice fmt "${IN_FMT:-warn}"
 case ${IN_COMMENT:-} in
 '' | true | false) ;;
 *)
@@ -203,8 +214,8 @@ for argument in ${IN_ARGS:-}; do set -- "$@" "$argument"; done
 unset IFS
 set +f
 findings check true "$@" ${IN_PATH:+"$IN_PATH"}
-[ "${IN_LINT:-true}" = false ] || ! knows lint || findings lint "${IN_LINT:-true}" ${IN_PATH:+"$IN_PATH"}
-[ "${IN_FMT:-true}" = false ] || ! knows fmt || plain fmt "${IN_FMT:-true}" 1 --check ${IN_PATH:+"$IN_PATH"}
+[ "${IN_LINT:-warn}" = false ] || ! knows lint || findings lint "${IN_LINT:-warn}" ${IN_PATH:+"$IN_PATH"}
+[ "${IN_FMT:-warn}" = false ] || ! knows fmt || plain fmt "${IN_FMT:-warn}" 1 --check ${IN_PATH:+"$IN_PATH"}
 [ -z "${IN_ENVIRONMENT:-}" ] || ! knows plan || plain plan true 3 --detailed-exitcode --environment "$IN_ENVIRONMENT"
 
 # The runner drops what is above ten without a word: the last one tells of the rest.

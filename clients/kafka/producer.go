@@ -95,19 +95,38 @@ func (p *Producer) Publish(ctx context.Context, r *kgo.Record) error {
 		return err
 	}
 	sent.Headers, sent.Value = recordHeaders(m.Headers), m.Payload
-	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
-		return &Error{Fate: Unsent, Topic: r.Topic, MessageID: m.MessageID, Err: ErrClosed}
-	}
-	p.busy.Add(1)
-	p.mu.Unlock()
-	defer p.busy.Done()
-	if err := send(ctx, p.client, &sent, m.MessageID); err != nil {
+	if err := p.send(ctx, &sent, m.MessageID); err != nil {
 		return err
 	}
 	r.Partition, r.Offset, r.Timestamp = sent.Partition, sent.Offset, sent.Timestamp
 	return nil
+}
+
+// Forward publishes a message that was validated and stamped before, by an outbox
+// for one, to m.Destination, and answers as Publish does. It validates nothing: the
+// schema may have been retired since, and the message was made all the same. A nil
+// key is no key.
+//
+// Errors: *validate.Error with HeaderMissing for a message that was not stamped;
+// *Error for what became of it at the broker.
+func (p *Producer) Forward(ctx context.Context, key []byte, m *validate.Message) error {
+	if err := m.CheckStamped(); err != nil {
+		return err
+	}
+	return p.send(ctx, &kgo.Record{Topic: m.Destination, Key: key, Value: m.Payload, Headers: recordHeaders(m.Headers)}, m.MessageID)
+}
+
+// send sends a record, unless the producer is closed.
+func (p *Producer) send(ctx context.Context, r *kgo.Record, id string) error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return &Error{Fate: Unsent, Topic: r.Topic, MessageID: id, Err: ErrClosed}
+	}
+	p.busy.Add(1)
+	p.mu.Unlock()
+	defer p.busy.Done()
+	return send(ctx, p.client, r, id)
 }
 
 // Close takes no more messages and waits, as long as ctx lasts, for those on

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/cartorio-registry/cartorio/clients/validate"
 )
 
 // key is what rows are kept in order by.
@@ -15,6 +17,13 @@ func (r *Row) key() string {
 		return r.ID
 	}
 	return r.Aggregate
+}
+
+// Message is the row as producers forward it.
+func (r *Row) Message() *validate.Message {
+	return &validate.Message{
+		Destination: r.Destination, RoutingKey: r.RoutingKey, Headers: r.Headers, ContentType: r.ContentType, Payload: r.Payload, MessageID: r.ID,
+	}
 }
 
 // querier is *sql.DB or *sql.Tx.

@@ -169,7 +169,7 @@ func relay(text string) error {
 	defer broker.Close()
 	var count atomic.Int64
 	r := outbox.Relay{
-		DB: db, Dialect: dialect(dbtest.Database{Driver: p.Driver}), Batch: 20, Lease: 2 * time.Second, Poll: 10 * time.Millisecond, Logger: quiet,
+		DB: db, Dialect: dialect(dbtest.Database{Driver: p.Driver}), Batch: 20, Lease: 600 * time.Millisecond, Poll: 10 * time.Millisecond, Logger: quiet,
 		Publish: func(_ context.Context, row outbox.Row) error {
 			dies := count.Add(1) == p.Nth
 			die := func() {

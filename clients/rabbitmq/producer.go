@@ -61,6 +61,26 @@ func (p *Producer) Publish(ctx context.Context, exchange, key string, msg amqp.P
 	return p.confirmer.publish(ctx, exchange, key, msg)
 }
 
+// Forward publishes a message that was validated and stamped before, by an outbox
+// for one, and answers as Publish does. It validates nothing: the schema may have
+// been retired since, and the message was made all the same. m.Destination and
+// m.RoutingKey are not looked at.
+//
+// Errors: *validate.Error with HeaderMissing for a message that was not stamped;
+// *Error for what became of it at the broker.
+func (p *Producer) Forward(ctx context.Context, exchange, key string, m *validate.Message) error {
+	if err := m.CheckStamped(); err != nil {
+		return err
+	}
+	body := m.Payload
+	if body == nil {
+		body = []byte{} // AMQP has no tombstone
+	}
+	return p.confirmer.publish(ctx, exchange, key, amqp.Publishing{
+		Headers: tableOf(m.Headers), ContentType: m.ContentType, MessageId: m.MessageID, Body: body, DeliveryMode: amqp.Persistent,
+	})
+}
+
 // Close takes no more messages and waits, as long as ctx lasts, for those on
 // their way.
 func (p *Producer) Close(ctx context.Context) error { return p.confirmer.close(ctx) }

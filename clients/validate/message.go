@@ -1,6 +1,9 @@
 package validate
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/cartorio-registry/cartorio/clients/framing"
 )
 
@@ -40,6 +43,24 @@ func (m *Message) header(name string) (h Header, ok bool) {
 		}
 	}
 	return Header{}, false
+}
+
+// CheckStamped tells whether a message carries what BeforePublish stamps: the id
+// of the message, and a name of its schema. It says nothing about the payload.
+//
+// Errors: *Error with HeaderMissing.
+func (m *Message) CheckStamped() error {
+	_, version := m.header(framing.SchemaVersion)
+	_, guid := m.header(framing.SchemaGUID)
+	id, has := m.header(framing.MessageID)
+	text, _, err := id.Text()
+	switch {
+	case !version && !guid:
+		return &Error{Reason: HeaderMissing, Err: errors.New("it has neither schemaVersion nor schemaGuid: it was never validated")}
+	case !has || err != nil || text != m.MessageID:
+		return &Error{Reason: HeaderMissing, Err: fmt.Errorf("its header messageId is not its id %.40q", m.MessageID)}
+	}
+	return nil
 }
 
 // set replaces or adds a header.

@@ -189,7 +189,7 @@ func refuseUnknownTopics(root *cobra.Command) {
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.applyCommand(), a.canDeployCommand(), a.dumpCommand(), a.planCommand(),
-		a.lintCommand(),
+		a.fmtCommand(), a.lintCommand(),
 		a.adviseCommand(), a.bundleCommand(), a.checkCommand(), a.diffCommand(), a.dlqCommand(), a.doctorCommand(), a.exceptCommand(), a.explainCommand(), a.healthCommand(), a.initCommand(), a.inspectCommand(), a.registerCommand(), a.rulesCommand(),
 		a.serveCommand(), a.validateCommand(), a.versionCommand(),
 		a.backupCommand(), a.exportCommand(), a.importCommand(), a.migrateCommand(), a.restoreCommand(),

@@ -41,6 +41,7 @@ const (
 	amqp          = "github.com/rabbitmq/amqp091-go"
 	franz         = "github.com/twmb/franz-go"
 	goStomp       = "github.com/go-stomp/stomp/v3"
+	goAMQP        = "github.com/Azure/go-amqp"
 	cobra         = "github.com/spf13/cobra"
 	pflag         = "github.com/spf13/pflag"
 	yaml          = "gopkg.in/yaml.v3"
@@ -91,6 +92,7 @@ var house = map[string]room{
 	"clients/rabbitmq":              {ours: []string{"schemas", "clients/validate", "clients/deliver", "clients/retry"}, outside: []string{amqp}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"clients/kafka":                 {ours: []string{"clients/validate", "clients/deliver", "clients/retry"}, outside: []string{franz}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"clients/activemq":              {ours: []string{"clients/validate", "clients/deliver", "clients/retry"}, outside: []string{goStomp}, never: []string{"net/http", "database/sql", "os/exec"}},
+	"clients/amqp10":                {ours: []string{"clients/validate", "clients/deliver", "clients/retry"}, outside: []string{goAMQP}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"clients/brokers":               {outside: []string{franz}, never: []string{"net/http", "database/sql", "os", "os/exec"}},
 	"clients/bridge":                {ours: []string{"schemas", "clients/activemq", "clients/brokers", "clients/deliver", "clients/framing", "clients/kafka", "clients/rabbitmq", "clients/validate"}, outside: []string{amqp, franz, yaml}, never: []string{"net/http", "database/sql", "os", "os/exec"}},
 	"clients/deadletter":            {ours: []string{"clients/validate"}, never: pure},

@@ -1,0 +1,273 @@
+package amqp10
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/Azure/go-amqp"
+
+	"github.com/cartorio-registry/cartorio/clients/deliver"
+	"github.com/cartorio-registry/cartorio/clients/retry"
+	"github.com/cartorio-registry/cartorio/clients/validate"
+)
+
+// Delivery is an accepted message.
+type Delivery struct {
+	// Outcome carries the identity, the payload without framing and, when asked
+	// for, the parsed document.
+	validate.Outcome
+	// Message is the broker's message. The consumer settles it; a handler does not.
+	Message *amqp.Message
+	// Attempt counts from 1.
+	Attempt int
+}
+
+// Handler works on an accepted message and returns when the durable part is
+// done; then the message is accepted. Its error is transient unless it is
+// made by Reject. The context ends when the consumer has waited long enough for
+// handlers to finish while it stops.
+type Handler func(ctx context.Context, d *Delivery) error
+
+// ConsumerOptions shape a consumer. Queue is needed.
+type ConsumerOptions struct {
+	// Queue is the address that is read; a subscriber of a virtual topic of
+	// ActiveMQ's reads its own, Consumer.NAME.VirtualTopic.TOPIC.
+	Queue string
+	// Selector leaves messages to others that do not match, as schemaVersion IN
+	// ('1','2'); empty takes all.
+	Selector string
+	// DeadLetter is the address of rejected messages, "DLQ.<Queue>" when empty.
+	// ActiveMQ makes it when the first one comes.
+	DeadLetter string
+	// NoDeadLetterCheck starts although no link to that address can be attached.
+	NoDeadLetterCheck bool
+	// BrokerDeadLetter lets a message whose dead letter the broker will not take be
+	// rejected, which puts it where the broker's own strategy says. Otherwise it is
+	// held.
+	BrokerDeadLetter bool
+
+	// Workers is how many messages are handled at once, 1. With more than one,
+	// messages of a queue finish out of order.
+	Workers int
+	// Prefetch is how many unsettled messages the broker hands out, the link's credit,
+	// twice Workers. It counts messages, not bytes.
+	Prefetch int
+
+	// Keyed handles messages with one value of the property messageKey, else of one
+	// group id, one after the other, in the order in which they come, whatever the
+	// number of Workers; a failing one holds up its key alone. Messages without either
+	// are in no order. Where several consumers read the queue it takes producers that
+	// set the group id, as this package's does. It excludes ScheduledRetries.
+	Keyed bool
+
+	// Retry says how often a handler is tried.
+	Retry retry.Policy
+	// ScheduledRetries lets waits of 2 s and more leave the queue: the broker hands
+	// the message out again after x-opt-delivery-delay. The messages behind go on
+	// meanwhile, so order is lost. Run refuses a broker whose scheduler is off, since
+	// it would hand them out at once. Otherwise the worker waits.
+	ScheduledRetries bool
+
+	// HoldFor is how long a message that cannot be judged is kept by a worker
+	// before it goes back to the queue and the consumer pauses, 60 s.
+	HoldFor time.Duration
+	// Drain is how long handlers may take to finish when the consumer stops, 30 s.
+	Drain time.Duration
+
+	// Name is this consumer in the dead letter's headers; the queue, the host
+	// and the process id when empty.
+	Name string
+	// Observe is told of every message that was settled, when not nil. It must
+	// not block.
+	Observe func(Handled)
+	// Logger takes alarms and lost connections; slog.Default() when nil.
+	Logger *slog.Logger
+}
+
+// Consumer takes messages from a queue, validates them and hands the accepted
+// ones to a handler.
+type Consumer struct {
+	open      Open
+	validator *validate.Validator
+	expect    *validate.Expect
+	handler   Handler
+	o         ConsumerOptions
+	log       *slog.Logger
+	desk      *deliver.Desk
+	out       *publisher // dead letters and retries
+}
+
+const (
+	// startTries is how often a consumer tries to start before it gives up.
+	startTries = 3
+	// mostPrefetch is where a prefetch begins to look copied rather than chosen.
+	mostPrefetch = 250
+)
+
+// NewConsumer makes a consumer; Run works.
+//
+// Errors: no queue, the dead letter is the queue, options that exclude each
+// other, an Expect whose members do not fit together.
+func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler, o ConsumerOptions) (*Consumer, error) {
+	if o.Queue == "" {
+		return nil, errors.New("make a consumer: ConsumerOptions.Queue is empty: name the queue to read")
+	}
+	if o.DeadLetter == "" {
+		o.DeadLetter = "DLQ." + strings.TrimPrefix(o.Queue, "queue://")
+	}
+	if o.DeadLetter == o.Queue {
+		return nil, fmt.Errorf("make a consumer: the dead letter %s is the queue to read: what is rejected would come again at once", o.DeadLetter)
+	}
+	if o.Keyed && o.ScheduledRetries {
+		return nil, errors.New("make a consumer: Keyed and ScheduledRetries exclude each other: a message that leaves the queue is overtaken by its key's next")
+	}
+	if err := e.Check(); err != nil {
+		return nil, fmt.Errorf("make a consumer: %w", err)
+	}
+	o.Workers = max(o.Workers, 1)
+	if o.Prefetch <= 0 {
+		o.Prefetch = 2 * o.Workers
+	}
+	o.Retry = o.Retry.OrDefault()
+	if o.HoldFor <= 0 {
+		o.HoldFor = time.Minute
+	}
+	if o.Drain <= 0 {
+		o.Drain = 30 * time.Second
+	}
+	if o.Name == "" {
+		host, _ := os.Hostname()
+		o.Name = fmt.Sprintf("%s@%s/%d", o.Queue, host, os.Getpid())
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	c := &Consumer{open: open, validator: v, expect: e, handler: h, o: o, log: o.Logger}
+	desk := deliver.Options{
+		Validator: v, System: "amqp10", Source: o.Queue, Consumer: o.Name, Expected: e.Expected(), Retry: o.Retry, HoldFor: o.HoldFor,
+		LeaveToBroker: o.BrokerDeadLetter, Observe: o.Observe, Logger: o.Logger,
+	}
+	if o.Keyed {
+		desk.Workers = o.Workers // else each worker works on one message
+	}
+	c.desk = deliver.NewDesk(desk)
+	if o.Prefetch > mostPrefetch {
+		c.log.Warn("prefetch is high: messages are hoarded by one consumer and redelivered in bursts", "prefetch", o.Prefetch, "workers", o.Workers)
+	}
+	return c, nil
+}
+
+// Run consumes until ctx ends; then it takes no more messages, lets handlers
+// finish, gives back what was not handled and answers nil. A lost connection is
+// made again.
+//
+// Errors: at the start only: the broker cannot be reached in three tries, it lets
+// no link be attached to the queue or the dead letter, or its scheduler is off
+// and ScheduledRetries need it.
+func (c *Consumer) Run(ctx context.Context) error {
+	if err := c.start(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // it was told to stop before it began
+		}
+		return fmt.Errorf("consume from %s: %w", c.o.Queue, err)
+	}
+	c.out = newPublisher(c.open, max(2*c.o.Workers, 2))
+	defer func() {
+		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.o.Drain)
+		defer cancel()
+		_ = c.out.close(stop)
+	}()
+	c.desk.Sessions(ctx, c.session)
+	return nil
+}
+
+// start sees that the broker is there and can do what is asked of it.
+func (c *Consumer) start(ctx context.Context) error {
+	pause := deliver.FirstPause
+	for try := 1; ; try++ {
+		err := c.prepare(ctx)
+		if err == nil || try == startTries || errors.Is(err, errNoScheduler) {
+			return err
+		}
+		if deliver.Sleep(ctx, pause) != nil {
+			return err
+		}
+		pause *= 2
+	}
+}
+
+func (c *Consumer) prepare(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, deliver.SettleTime)
+	defer cancel()
+	conn, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // nothing was sent on it that counts
+	if _, err := conn.NewReceiver(ctx, c.o.Queue, "", 0); err != nil {
+		return fmt.Errorf("look for the queue: %w", err)
+	}
+	if !c.o.NoDeadLetterCheck {
+		if _, err := conn.NewSender(ctx, c.o.DeadLetter); err != nil {
+			return fmt.Errorf("look for the dead letter's address: %w: create it, or set NoDeadLetterCheck", err)
+		}
+	}
+	if c.o.ScheduledRetries {
+		return probeScheduler(ctx, conn)
+	}
+	return nil
+}
+
+// session consumes on one connection until it is lost, ctx ends, or a message
+// was held too long.
+func (c *Consumer) session(ctx context.Context) error {
+	attaching, cancel := context.WithTimeout(ctx, deliver.SettleTime)
+	defer cancel()
+	conn, err := c.open(attaching)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // what is not settled goes back to the queue, in its place
+	receiver, err := conn.NewReceiver(attaching, c.o.Queue, c.o.Selector, c.o.Prefetch)
+	if err != nil {
+		return fmt.Errorf("begin to consume: %w", err)
+	}
+	s := deliver.NewSession(ctx)
+	in, lost := make(chan *amqp.Message), make(chan error, 1)
+	receiving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	go func() { lost <- receive(receiving, receiver, in) }()
+	deliver.Feed(c.desk, s, in, func(m *amqp.Message) *item { return c.item(receiver, m) }, c.o.Workers, c.o.Keyed)
+	select {
+	case err = <-lost:
+		// What is held here will come again: nobody is to wait for it.
+		err = fmt.Errorf("the link was lost: %w", err)
+	case <-ctx.Done():
+	case <-s.Stopped():
+	}
+	// What is worked on ends and is settled. Then the connection ends, and what was
+	// handed out and not settled goes back, all at once and in its place: to release
+	// it one by one would have it handed out again meanwhile.
+	s.Finish(c.o.Drain, 0)
+	return err
+}
+
+// receive hands on what comes until the link is lost or ctx ends.
+func receive(ctx context.Context, r Receiver, in chan<- *amqp.Message) error {
+	for {
+		m, err := r.Receive(ctx, nil)
+		if err != nil {
+			return err
+		}
+		select {
+		case in <- m:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

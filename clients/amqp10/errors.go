@@ -1,0 +1,91 @@
+package amqp10
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cartorio-registry/cartorio/clients/deliver"
+	"github.com/cartorio-registry/cartorio/clients/validate"
+)
+
+// Fate is what became of a message that was not confirmed.
+type Fate uint8
+
+const (
+	// Unroutable messages have an address that does not exist, at a broker that makes
+	// none on its own.
+	Unroutable Fate = iota + 1
+	// Refused messages the broker rejects, as without permission, or they have a
+	// value that AMQP does not know, and nothing was sent.
+	Refused
+	// TooLarge messages are larger than the broker allows; nothing was sent.
+	TooLarge
+	// Nacked messages the broker gave back: released, modified, or it had no room.
+	// Publishing again may work.
+	Nacked
+	// Unknown messages had no outcome, so they may or may not be there. Publishing
+	// again with the same message id is right: a consumer tells duplicates by it.
+	Unknown
+	// Unsent messages never left this process.
+	Unsent
+)
+
+// String is the fate's word.
+func (f Fate) String() string {
+	switch f {
+	case Unroutable:
+		return "unroutable"
+	case Refused:
+		return "refused"
+	case TooLarge:
+		return "too_large"
+	case Nacked:
+		return "nacked"
+	case Unknown:
+		return "unknown"
+	case Unsent:
+		return "unsent"
+	}
+	return "undecided"
+}
+
+// Error is why a publish did not succeed. errors.Is with validate.ErrPermanent
+// or validate.ErrUnavailable tells whether it is worth trying again.
+type Error struct {
+	Fate               Fate
+	Address, MessageID string
+	Err                error
+}
+
+// Error tells where the message was going and what became of it.
+func (e *Error) Error() string {
+	return fmt.Sprintf("publish message %s to %q: %s: %v", e.MessageID, e.Address, e.Fate, e.Err)
+}
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is answers for validate.ErrPermanent and validate.ErrUnavailable.
+func (e *Error) Is(target error) bool {
+	switch e.Fate {
+	case Unroutable, Refused, TooLarge:
+		return target == validate.ErrPermanent
+	case Nacked, Unknown, Unsent:
+		return target == validate.ErrUnavailable
+	}
+	return false
+}
+
+// ErrClosed says that the producer is closed.
+var ErrClosed = errors.New("it is closed")
+
+// Reject makes a handler's error permanent: the message goes to the dead letter
+// at once. It is for messages that are valid and cannot be worked on, such as
+// one that names an entity that does not exist.
+func Reject(err error) error { return deliver.Reject(err) }
+
+// Retry makes a handler's error transient and says when to try again, up to the
+// policy's Cap; 0 leaves that to the policy. Every error that is not made by
+// Reject counts as transient.
+func Retry(err error, after time.Duration) error { return deliver.Retry(err, after) }

@@ -1,0 +1,87 @@
+package amqp10
+
+import (
+	"context"
+
+	"github.com/Azure/go-amqp"
+
+	"github.com/cartorio-registry/cartorio/clients/validate"
+)
+
+// ProducerOptions shape a producer. Zero fields mean the defaults.
+type ProducerOptions struct {
+	// Window is how many messages may wait for their outcome at once, 256.
+	Window int
+	// Type is the full name of the record or message that the bodies are, where that
+	// is needed (a Protobuf file with several messages, subjects by type).
+	Type string
+}
+
+// Producer publishes validated messages. It is safe for use by many goroutines.
+type Producer struct {
+	validator *validate.Validator
+	pin       validate.Pin
+	kind      string
+	publisher *publisher
+}
+
+// NewProducer makes a producer that writes with the schema that pin names. It
+// connects when the first message comes; Close ends the connection.
+func NewProducer(open Open, v *validate.Validator, pin validate.Pin, o ProducerOptions) *Producer {
+	if o.Window <= 0 {
+		o.Window = 256
+	}
+	return &Producer{validator: v, pin: pin, kind: o.Type, publisher: newPublisher(open, o.Window)}
+}
+
+// Publish validates, stamps and publishes a message. It answers nil when the
+// broker has accepted it; otherwise nothing, or nothing known, is there. What
+// ActiveMQ accepts for a topic that nobody subscribes to is gone all the same.
+//
+// m is not changed. Its payload is its data sections, or a value that is text or
+// bytes. It is sent durable. Its message id is kept, and made when there is none;
+// one with the property messageKey, or a group id, has both afterwards, so that a
+// broker gives one key to one consumer. A connection that is lost on the way is
+// made again and the message sent again with the same id, for as long as ctx
+// lasts.
+//
+// Errors: *validate.Error when the message was not let through; *Error for what
+// became of it at the broker.
+func (p *Producer) Publish(ctx context.Context, address string, m *amqp.Message) error {
+	is := *properties(m)
+	payload, err := body(m)
+	if err != nil {
+		return &Error{Fate: Refused, Address: address, MessageID: idText(is.MessageID), Err: err}
+	}
+	judged := validate.Message{
+		Destination: validate.DestinationName(address), RoutingKey: deref(is.Subject), Headers: headersOf(m.ApplicationProperties),
+		ContentType: deref(is.ContentType), Payload: payload, Type: p.kind, MessageID: idText(is.MessageID),
+	}
+	key := keyOf(m)
+	if key != "" && text(m, messageKeyHeader) == "" {
+		judged.Headers = append(judged.Headers, validate.Header{Name: messageKeyHeader, Value: key})
+	}
+	if err := p.validator.BeforePublish(ctx, &judged, &p.pin); err != nil {
+		return err
+	}
+	is.MessageID = judged.MessageID
+	if key != "" && is.GroupID == nil {
+		is.GroupID = &key
+	}
+	sent := *m
+	sent.Properties, sent.ApplicationProperties = &is, propertiesOf(judged.Headers)
+	if _, isText := m.Value.(string); !isText || string(judged.Payload) != string(payload) {
+		sent.Data, sent.Value = [][]byte{judged.Payload}, nil
+	}
+	head := amqp.MessageHeader{Priority: 4}
+	if m.Header != nil {
+		head = *m.Header
+	}
+	head.Durable = true
+	sent.Header = &head
+	return p.publisher.publish(ctx, address, &sent)
+}
+
+// Close takes no more messages, waits, as long as ctx lasts, for those on their
+// way, and ends the connection.
+func (p *Producer) Close(ctx context.Context) error { return p.publisher.close(ctx) }

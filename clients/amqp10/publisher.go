@@ -1,0 +1,333 @@
+package amqp10
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/Azure/go-amqp"
+
+	"github.com/cartorio-registry/cartorio/clients/deliver"
+)
+
+// mostLinks is to how many addresses a publisher keeps a link; to others it
+// attaches one for each message.
+const mostLinks = 64
+
+// publisher sends messages, and answers when the broker has accepted them. It
+// validates nothing. What was on its way when a connection is lost is sent again
+// on the next one.
+type publisher struct {
+	open    Open
+	window  chan struct{}
+	connect chan struct{} // whoever is in it may look for the connection
+
+	// Guarded by connect.
+	links     *links
+	notBefore time.Time // a connection is tried again
+	pause     time.Duration
+
+	mu        sync.Mutex
+	closed    bool
+	unreached error // why the last connection was not made
+	accepted  bool  // something was, since the last connection was tried
+	busy      sync.WaitGroup
+}
+
+func newPublisher(open Open, window int) *publisher {
+	return &publisher{open: open, window: make(chan struct{}, window), connect: make(chan struct{}, 1)}
+}
+
+// publish sends a message until its fate is known or ctx ends.
+func (p *publisher) publish(ctx context.Context, address string, m *amqp.Message) error {
+	fail := func(fate Fate, err error) error {
+		return &Error{Fate: fate, Address: address, MessageID: idText(properties(m).MessageID), Err: err}
+	}
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return fail(Unsent, ErrClosed)
+	}
+	p.busy.Add(1)
+	p.mu.Unlock()
+	defer p.busy.Done()
+	fate, pause := Unsent, deliver.FirstPause
+	for {
+		l, err := p.connected(ctx)
+		if err != nil {
+			return fail(fate, err)
+		}
+		select {
+		case p.window <- struct{}{}:
+		case <-ctx.Done():
+			return fail(fate, ctx.Err())
+		}
+		type answer struct {
+			isSent bool
+			state  amqp.DeliveryState
+			err    error
+		}
+		answers := make(chan answer, 1)
+		go func() { // a transfer is not given up half done
+			defer func() { <-p.window }()
+			var a answer
+			a.isSent, a.state, a.err = l.send(ctx, address, m)
+			answers <- a
+		}()
+		var a answer
+		select {
+		case a = <-answers:
+		case <-ctx.Done():
+			select {
+			case a = <-answers: // both came at once: the broker's word counts
+			default:
+				return fail(Unknown, fmt.Errorf("no outcome came in time: %w", ctx.Err()))
+			}
+		}
+		if a.isSent {
+			fate = Unknown
+		}
+		switch state := a.state.(type) {
+		case *amqp.StateAccepted:
+			p.mu.Lock()
+			p.accepted = true
+			p.mu.Unlock()
+			return nil
+		case *amqp.StateRejected:
+			return fail(fateOfRejected(state.Error), orRejected(state.Error))
+		case *amqp.StateReleased:
+			return fail(Nacked, errors.New("the broker released it"))
+		case *amqp.StateModified:
+			return fail(Nacked, errors.New("the broker modified it"))
+		default:
+			if a.err == nil {
+				return fail(Unknown, fmt.Errorf("the broker's outcome is %T", a.state))
+			}
+		}
+		if f := fateOf(a.err, a.isSent); f != 0 {
+			return fail(f, a.err)
+		}
+		// The link is lost, or could not be attached: not again at once, the connection
+		// may stand.
+		if err := deliver.Sleep(ctx, pause); err != nil {
+			return fail(fate, err)
+		}
+		pause = min(2*pause, deliver.LongestPause)
+	}
+}
+
+// connected gives the links of the connection, a new one when the old one is
+// lost. One caller looks for it at a time, and waits after a failure.
+func (p *publisher) connected(ctx context.Context) (*links, error) {
+	for {
+		select {
+		case p.connect <- struct{}{}:
+		case <-ctx.Done():
+			return nil, p.orUnreached(ctx.Err())
+		}
+		l, wait := p.look(ctx)
+		<-p.connect
+		if l != nil {
+			return l, nil
+		}
+		if err := deliver.Sleep(ctx, wait); err != nil {
+			return nil, p.orUnreached(err)
+		}
+	}
+}
+
+// orUnreached is why ctx ended, with why there is no connection.
+func (p *publisher) orUnreached(err error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.unreached != nil {
+		return fmt.Errorf("%w: %w", err, p.unreached)
+	}
+	return err
+}
+
+// look gives the links, or how long to wait until it is worth another look.
+func (p *publisher) look(ctx context.Context) (*links, time.Duration) {
+	if p.links != nil && !p.links.isLost() {
+		return p.links, 0
+	}
+	if wait := time.Until(p.notBefore); wait > 0 {
+		return nil, wait
+	}
+	p.mu.Lock()
+	if p.accepted {
+		p.accepted, p.pause = false, 0
+	}
+	p.mu.Unlock()
+	p.pause = min(max(2*p.pause, deliver.FirstPause), deliver.LongestPause)
+	if p.links != nil {
+		_ = p.links.conn.Close()
+	}
+	conn, err := p.open(ctx)
+	// One that is lost before it is of use is not to be made again at once either.
+	p.notBefore = time.Now().Add(p.pause)
+	p.mu.Lock()
+	p.unreached = err
+	p.mu.Unlock()
+	if err != nil {
+		return nil, p.pause
+	}
+	p.links = &links{conn: conn, senders: map[string]*attached{}}
+	return p.links, 0
+}
+
+// close takes no more messages, waits, as long as ctx lasts, for those on their
+// way, and ends the connection.
+func (p *publisher) close(ctx context.Context) error {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	idle := make(chan struct{})
+	go func() {
+		p.busy.Wait()
+		close(idle)
+	}()
+	var err error
+	select {
+	case <-idle:
+	case <-ctx.Done():
+		err = fmt.Errorf("close a publisher with messages on their way: %w", ctx.Err())
+	}
+	select {
+	case p.connect <- struct{}{}:
+		if p.links != nil {
+			_ = p.links.conn.Close()
+		}
+		<-p.connect
+	case <-ctx.Done(): // whoever is connecting sees that its ctx ends
+	}
+	return err
+}
+
+// links are the senders of one connection, by address.
+type links struct {
+	conn Conn
+
+	mu      sync.Mutex
+	senders map[string]*attached
+}
+
+// attached is a sender that one caller attaches and all use.
+type attached struct {
+	once   sync.Once
+	sender Sender
+	err    error
+}
+
+func (l *links) isLost() bool {
+	select {
+	case <-l.conn.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// attach gives the sender of an address; kept is nil when it is for this one
+// message.
+func (l *links) attach(ctx context.Context, address string) (s Sender, kept *attached, err error) {
+	l.mu.Lock()
+	a := l.senders[address]
+	if a == nil {
+		if len(l.senders) >= mostLinks {
+			l.mu.Unlock()
+			s, err := l.conn.NewSender(ctx, address)
+			return s, nil, err
+		}
+		a = &attached{}
+		l.senders[address] = a
+	}
+	l.mu.Unlock()
+	a.once.Do(func() { a.sender, a.err = l.conn.NewSender(ctx, address) })
+	return a.sender, a, a.err
+}
+
+// drop forgets a sender; a new one is attached next time.
+func (l *links) drop(address string, a *attached) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.senders[address] == a {
+		delete(l.senders, address)
+	}
+}
+
+// send sends a message on the link to an address; isSent tells whether it may
+// have gone out.
+func (l *links) send(ctx context.Context, address string, m *amqp.Message) (isSent bool, state amqp.DeliveryState, err error) {
+	attaching, cancel := context.WithTimeout(context.WithoutCancel(ctx), deliver.SettleTime)
+	s, kept, err := l.attach(attaching, address)
+	cancel()
+	if err != nil {
+		l.drop(address, kept)
+		return false, nil, err
+	}
+	state, err = s.Send(ctx, m)
+	switch {
+	case kept == nil:
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), deliver.SettleTime)
+		defer cancel()
+		_ = s.Close(closing)
+	case isLost(err):
+		l.drop(address, kept)
+	}
+	return true, state, err
+}
+
+// isLost tells that a link, or all of them, is gone.
+func isLost(err error) bool {
+	var (
+		link *amqp.LinkError
+		conn *amqp.ConnError
+		s    *amqp.SessionError
+	)
+	return errors.As(err, &link) || errors.As(err, &conn) || errors.As(err, &s)
+}
+
+// fateOfRejected tells a message that the broker will never take from one that it
+// could not take now.
+func fateOfRejected(e *amqp.Error) Fate {
+	if e != nil {
+		switch e.Condition {
+		case amqp.ErrCondResourceLimitExceeded, amqp.ErrCondInternalError, amqp.ErrCondIllegalState, amqp.ErrCondResourceLocked:
+			return Nacked
+		case amqp.ErrCondMessageSizeExceeded:
+			return TooLarge
+		}
+	}
+	return Refused
+}
+
+func orRejected(e *amqp.Error) error {
+	if e == nil {
+		return errors.New("the broker rejected it and does not say why")
+	}
+	return fmt.Errorf("the broker rejected it: %w", e)
+}
+
+// fateOf is the fate that an error decides; 0 where it only says that a link or
+// the connection is lost, or that ctx has ended.
+func fateOf(err error, isSent bool) Fate {
+	var e *amqp.Error
+	if errors.As(err, &e) {
+		switch e.Condition {
+		case amqp.ErrCondNotFound:
+			return Unroutable
+		case amqp.ErrCondUnauthorizedAccess, amqp.ErrCondNotAllowed, amqp.ErrCondNotImplemented, amqp.ErrCondInvalidField, amqp.ErrCondPreconditionFailed:
+			return Refused
+		case amqp.ErrCondMessageSizeExceeded:
+			return TooLarge
+		}
+		return 0
+	}
+	if isLost(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || !isSent {
+		return 0
+	}
+	return Refused // the message could not be written as AMQP
+}

@@ -37,9 +37,10 @@ type Producer struct {
 	pause     time.Duration
 	answered  atomic.Bool // a receipt came since the last connection was tried
 
-	mu     sync.Mutex
-	closed bool
-	busy   sync.WaitGroup
+	mu        sync.Mutex
+	closed    bool
+	unreached error // why the last connection was not made
+	busy      sync.WaitGroup
 }
 
 // NewProducer makes a producer that writes with the schema that pin names. It
@@ -161,7 +162,7 @@ func (p *Producer) connected(ctx context.Context) (*link, error) {
 		select {
 		case p.connect <- struct{}{}:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, p.orUnreached(ctx.Err())
 		}
 		l, wait := p.look(ctx)
 		<-p.connect
@@ -169,9 +170,19 @@ func (p *Producer) connected(ctx context.Context) (*link, error) {
 			return l, nil
 		}
 		if err := deliver.Sleep(ctx, wait); err != nil {
-			return nil, err
+			return nil, p.orUnreached(err)
 		}
 	}
+}
+
+// orUnreached is why ctx ended, with why there is no connection.
+func (p *Producer) orUnreached(err error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.unreached != nil {
+		return fmt.Errorf("%w: %w", err, p.unreached)
+	}
+	return err
 }
 
 // look gives the link, or how long to wait until it is worth another look.
@@ -189,6 +200,9 @@ func (p *Producer) look(ctx context.Context) (*link, time.Duration) {
 	l, err := openLink(ctx, p.open, 0)
 	// One that is lost before it is of use is not to be made again at once either.
 	p.notBefore = time.Now().Add(p.pause)
+	p.mu.Lock()
+	p.unreached = err
+	p.mu.Unlock()
 	if err != nil {
 		return nil, p.pause
 	}

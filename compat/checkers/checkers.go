@@ -9,6 +9,7 @@ import (
 	"github.com/cartorio-registry/cartorio/compat/avro"
 	"github.com/cartorio-registry/cartorio/compat/jsonschema"
 	"github.com/cartorio-registry/cartorio/compat/protobuf"
+	"github.com/cartorio-registry/cartorio/schemas"
 )
 
 // All lists the checkers, by the names of their formats.
@@ -38,3 +39,12 @@ func Named() []compat.Rule {
 
 // ByID finds a rule by its id, or by one that it had before.
 func ByID(id string) (compat.Rule, bool) { return compat.RuleByID(Rules(), id) }
+
+// Dependents answers the two sides of a text that both sides of a pair have, so
+// that they compare without being compiled; ok is false where that cannot be.
+func Dependents(d compat.Dependent) (old, next schemas.Schema, ok bool) {
+	if d.Source.Type != schemas.Protobuf {
+		return nil, nil, false
+	}
+	return protobuf.Dependents(d)
+}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas"
-	"github.com/cartorio-registry/cartorio/schemas/protobuf"
 )
 
 // categoryRules says in which of buf's categories each of its rules is: F is
@@ -60,8 +59,8 @@ func Categories(old, next schemas.Schema, category string) ([]compat.Difference,
 	}
 	var sides [2]*module
 	for i, s := range []schemas.Schema{old, next} {
-		p, ok := s.(*protobuf.Schema)
-		if !ok {
+		p := compiledOf(s)
+		if p == nil {
 			return nil, fmt.Errorf("%w: the %s schema is no Protobuf schema", compat.ErrNotChecked, [2]string{"old", "new"}[i])
 		}
 		m := modelOf(p)

@@ -26,6 +26,7 @@ func slot(layer, direction int) int { return 2*layer + direction }
 // differ compares two schemas.
 type differ struct {
 	old, next *model
+	compiled  [2]schemas.Schema // as they were given
 	meter     *compat.Meter
 	proofs    *compat.Meter // of payloads tried
 	changes   []compat.Change
@@ -328,6 +329,9 @@ func (d *differ) compare(v *visit) {
 	pairs, gone, come := v.pairs, v.gone, v.come
 	if !d.meter.Spend(1 + len(pairs)) {
 		d.failed = true
+		return
+	}
+	if v.o.same && v.n.same {
 		return
 	}
 	for dir := range d.collide {

@@ -16,7 +16,7 @@ import (
 // model is a schema as the truth compares it: what every feature, label and
 // default comes to, with the places of the texts.
 type model struct {
-	schema *protobuf.Schema
+	schema *protobuf.Schema            // nil for the model of a shape, which has no file either
 	file   *protobuf.File              // whose types the schema stands for
 	desc   protoreflect.FileDescriptor // of that file
 	whole  schemas.Place               // of the schema's own text
@@ -70,6 +70,7 @@ type message struct {
 	text        *protobuf.File   // where place is; nil for nowhere
 	file        *protobuf.Linked // nil where the types of a closure are one
 	isEntry     bool
+	same        bool     // nothing of its own is different on the other side; see Dependents
 	endless     bool     // no message of it ends: it requires itself
 	fields      []*field // by number
 	musts       []*field // required, and what an entry always has
@@ -261,7 +262,9 @@ func (m *model) extend(list protoreflect.ExtensionDescriptors, nested protorefle
 }
 
 // isElsewhere tells whether a type's place is in another text than the schema's.
-func (m *model) isElsewhere(text *protobuf.File) bool { return text != nil && text != m.schema.File() }
+func (m *model) isElsewhere(text *protobuf.File) bool {
+	return text != nil && (m.schema == nil || text != m.schema.File())
+}
 
 // builder makes types.
 type builder struct {
@@ -343,7 +346,6 @@ func (b *builder) message(md protoreflect.MessageDescriptor) *message {
 		all = append(all, md.Fields().Get(i))
 	}
 	all = append(all, b.extensions[md.FullName()]...)
-	out.byField, out.byKey = make(map[string]*field, len(all)), make(map[string]*field, len(all))
 	list := make([]field, len(all))
 	for i, fd := range all {
 		f := &list[i]
@@ -359,19 +361,8 @@ func (b *builder) message(md protoreflect.MessageDescriptor) *message {
 				}
 			}
 		}
-		out.fields = append(out.fields, f)
-		out.byField[f.name] = f
-		out.byKey[f.key] = f
 	}
-	for _, f := range out.fields {
-		if out.byKey[f.name] == nil {
-			out.byKey[f.name] = f
-		}
-	}
-	slices.SortStableFunc(out.fields, func(a, b *field) int { return cmp.Compare(a.number, b.number) })
-	for i, f := range out.fields {
-		f.index = i
-	}
+	out.take(list)
 	for i := range md.ReservedRanges().Len() {
 		r := md.ReservedRanges().Get(i)
 		out.reserved.ranges = append(out.reserved.ranges, [2]int64{int64(r[0]), int64(r[1])})
@@ -389,6 +380,25 @@ func (b *builder) message(md protoreflect.MessageDescriptor) *message {
 		out.options = optionsText(o, "map_entry", "features")
 	}
 	return out
+}
+
+// take gives a message its fields.
+func (m *message) take(list []field) {
+	m.byField, m.byKey = make(map[string]*field, len(list)), make(map[string]*field, len(list))
+	m.fields = make([]*field, len(list))
+	for i := range list {
+		f := &list[i]
+		m.fields[i], m.byField[f.name], m.byKey[f.key] = f, f, f
+	}
+	for _, f := range m.fields {
+		if m.byKey[f.name] == nil {
+			m.byKey[f.name] = f
+		}
+	}
+	slices.SortStableFunc(m.fields, func(a, b *field) int { return cmp.Compare(a.number, b.number) })
+	for i, f := range m.fields {
+		f.index = i
+	}
 }
 
 // tidy sorts and joins, so that reservations of the same numbers are equal.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas"
-	"github.com/cartorio-registry/cartorio/schemas/protobuf"
 )
 
 // Checker compares Protobuf schemas.
@@ -40,12 +39,17 @@ var Checker = compat.Checker{
 // the budget is exhausted.
 // Source: protobuf compatibility, part A.
 func Reference(reader, writer schemas.Schema, _ compat.Policy, budget compat.Budget) ([]compat.Difference, error) {
-	update, ok := reader.(*protobuf.Schema)
-	if !ok {
+	if _, _, ok := dependents(writer, reader); ok {
+		// Both have the same words, and refer to the same versions, whose contents
+		// the reference does not compare again.
+		return nil, nil
+	}
+	update := compiledOf(reader)
+	if update == nil {
 		return nil, fmt.Errorf("%w: the reader is no Protobuf schema", compat.ErrNotChecked)
 	}
-	original, ok := writer.(*protobuf.Schema)
-	if !ok {
+	original := compiledOf(writer)
+	if original == nil {
 		return nil, fmt.Errorf("%w: the writer is no Protobuf schema", compat.ErrNotChecked)
 	}
 	p := &port{

@@ -23,26 +23,30 @@ import (
 // A message that one side lacks hurts nobody: whoever consumes it keeps the
 // schema that has it.
 func truth(old, next schemas.Schema, budget compat.Budget) (map[compat.Layer]compat.Effect, []compat.Change) {
-	o, ok := old.(*protobuf.Schema)
-	if !ok {
-		return nil, nil
-	}
-	n, ok := next.(*protobuf.Schema)
-	if !ok {
-		return nil, nil
-	}
 	whole := map[compat.Layer]compat.Effect{compat.Wire: reads, compat.JSONMapping: reads, compat.SourceCode: reads}
-	if o.Fingerprint() == n.Fingerprint() {
-		return whole, nil
-	}
 	d := &differ{
-		old: modelOf(o), next: modelOf(n), meter: budget.Meter(), proofs: budget.Meter(),
+		compiled: [2]schemas.Schema{old, next}, meter: budget.Meter(), proofs: budget.Meter(),
 		known: map[messagePair]*visit{}, knownEnum: map[enumPair]*enumVisit{},
 	}
-	if d.old == nil || d.next == nil {
-		return nil, nil // a stored text that protoc refuses has no meaning to compare
+	if o, n, ok := dependents(old, next); ok {
+		if o.fingerprint == n.fingerprint {
+			return whole, nil
+		}
+		d.old, d.next = o.model, n.model
+	} else {
+		o, n := compiledOf(old), compiledOf(next)
+		if o == nil || n == nil {
+			return nil, nil
+		}
+		if o.Fingerprint() == n.Fingerprint() {
+			return whole, nil
+		}
+		// A stored text that protoc refuses has no meaning to compare.
+		if d.old, d.next = modelOf(o), modelOf(n); d.old == nil || d.next == nil {
+			return nil, nil
+		}
+		d.file()
 	}
-	d.file()
 	d.declarations()
 	for _, v := range d.visits {
 		if d.failed {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/protobuf"
 )
 
 // samplesOf are contents that show every boundary of the writer's field.
@@ -86,7 +87,7 @@ func frame(v *visit, s int, content []byte, skip *field) (payload []byte, name s
 // show writes the payload of a witness on the wire for people. It takes longer
 // than to judge it, so that only one that is told is shown.
 func (d *differ) show(w *compat.Witness, dir int) {
-	writer, _ := sides(d.old.schema, d.next.schema, dir)
+	writer, _ := d.sides(dir)
 	text, err := writer.ToJSON(schemas.Payload{Bytes: w.Bytes, Message: w.Message}, schemas.ReadOptions{Violations: 1})
 	w.JSON = string(text)
 	if err != nil {
@@ -94,9 +95,18 @@ func (d *differ) show(w *compat.Witness, dir int) {
 	}
 }
 
+// sides are the schemas of a direction as they were compiled, nil for one that
+// does not.
+func (d *differ) sides(dir int) (writer, reader *protobuf.Schema) {
+	return sides(compiledOf(d.compiled[0]), compiledOf(d.compiled[1]), dir)
+}
+
 // judge asks the real reader what becomes of a payload.
 func (d *differ) judge(layer, dir int, payload []byte, name string) (compat.Outcome, *compat.Witness) {
-	writer, reader := sides(d.old.schema, d.next.schema, dir)
+	writer, reader := d.sides(dir)
+	if writer == nil || reader == nil {
+		return compat.Undecided, nil // a text that does not compile has no payloads
+	}
 	p := schemas.Payload{Bytes: payload, Message: name}
 	options := schemas.ReadOptions{Violations: 1}
 	w := &compat.Witness{Bytes: payload, Message: name}

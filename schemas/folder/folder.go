@@ -265,6 +265,16 @@ func (f *Folder) Entry(path string) (*Entry, bool) {
 	return &f.Entries[i], true
 }
 
+// Referred finds the entry that a reference of e, an entry of the folder, stands
+// for.
+func (f *Folder) Referred(e *Entry, ref schemas.Reference) (*Entry, bool) {
+	i, ok := f.bySubject[ref.Target(e.Subject.Context)]
+	if !ok {
+		return nil, false
+	}
+	return &f.Entries[i], true
+}
+
 // Selected counts the entries that are selected.
 func (f *Folder) Selected() int {
 	n := 0

@@ -20,6 +20,7 @@ type sketch struct {
 	messages, enums []string
 	inner           []string // enums inside messages, told behind those of the file
 	needs           []string
+	shape           *shaping // nil where nobody asks for it
 }
 
 // outlineOf gives ok false for a text that it does not know.
@@ -129,6 +130,7 @@ func (s *sketch) file() bool {
 		if len(syntax) < 2 || syntax[1:len(syntax)-1] != "proto3" && syntax[1:len(syntax)-1] != "proto2" || !s.takes('s') || !s.takes(';') {
 			return false
 		}
+		s.shape.syntax(syntax[1 : len(syntax)-1])
 	}
 	for s.token != "" {
 		if s.kind != 'i' || !s.declaration() {
@@ -162,13 +164,17 @@ func (s *sketch) declaration() bool {
 }
 
 func (s *sketch) imports() bool {
-	if s.token == "public" && s.kind == 'i' && !s.next() {
-		return false
+	if s.token == "public" && s.kind == 'i' {
+		s.shape.refuse()
+		if !s.next() {
+			return false
+		}
 	}
 	if s.kind != 's' {
 		return false
 	}
 	path := s.token[1 : len(s.token)-1]
+	s.shape.imports(path)
 	if !bundledPaths[path] && !slices.Contains(s.needs, path) {
 		s.needs = append(s.needs, path)
 	}
@@ -178,13 +184,16 @@ func (s *sketch) imports() bool {
 // option reads a name and a plain value.
 func (s *sketch) option() bool {
 	if s.takes('(') {
+		s.shape.refuse()
 		if s.kind == '.' && !s.next() {
 			return false
 		}
 		if _, ok := s.path(); !ok || !s.takes(')') {
 			return false
 		}
-	} else if _, ok := s.name(); !ok {
+	} else if name, ok := s.name(); ok {
+		s.shape.option(name)
+	} else {
 		return false
 	}
 	return s.takes('=') && s.constant()
@@ -228,11 +237,13 @@ func (s *sketch) message(scope string) bool {
 	}
 	full := join(scope, name)
 	s.messages = append(s.messages, full)
+	around := s.shape.open(full)
 	for s.kind != '}' {
 		if s.kind != 'i' && s.kind != '.' || !s.element(full) {
 			return false
 		}
 	}
+	s.shape.shut(around)
 	return s.next()
 }
 
@@ -255,57 +266,71 @@ func (s *sketch) element(scope string) bool {
 	case "extend", "extensions", "group", "stream", "rpc", "returns", "service", "import", "package", "syntax", "edition", "weak", "public", "to", "max":
 		return false
 	case "optional", "repeated", "required":
-		return s.next() && s.token != "group" && s.field()
+		label := labels[s.token]
+		return s.next() && s.token != "group" && s.field(label, "")
 	}
-	return s.field()
+	return s.field(NoLabel, "")
 }
 
-// field reads type, name, number and options.
-func (s *sketch) field() bool {
+var labels = map[string]Label{"optional": Optional, "repeated": Repeated, "required": Required}
+
+// field reads type, name, number and options of a field, in a oneof or in none.
+func (s *sketch) field(label Label, oneof string) bool {
 	switch s.token {
 	case "message", "enum", "oneof", "option", "reserved", "map", "extend", "extensions", "group", "stream", "optional", "repeated", "required",
 		"rpc", "returns", "service", "import", "package", "syntax", "edition", "weak", "public", "to", "max":
 		return false
 	}
-	if s.kind == '.' && !s.next() {
-		return false
+	kind, ok := s.typeName()
+	return ok && s.numbered(ShapeField{Label: label, Type: kind, Oneof: oneof})
+}
+
+// typeName reads the name of a type, with the dot that may stand before it.
+func (s *sketch) typeName() (string, bool) {
+	dot := s.kind == '.'
+	if dot && !s.next() {
+		return "", false
 	}
-	if _, ok := s.path(); !ok {
-		return false
+	name, ok := s.path()
+	if dot && s.shape != nil {
+		name = "." + name
 	}
-	return s.numbered()
+	return name, ok
 }
 
 // numbered reads name, number and options.
-func (s *sketch) numbered() bool {
-	if _, ok := s.name(); !ok {
+func (s *sketch) numbered(f ShapeField) bool {
+	name, ok := s.name()
+	if !ok || !s.takes('=') {
 		return false
 	}
-	return s.takes('=') && s.takes('n') && s.options() && s.takes(';')
+	number := s.token
+	if !s.takes('n') {
+		return false
+	}
+	s.shape.field(f, name, number)
+	return s.options() && s.takes(';')
 }
 
 func (s *sketch) mapField() bool {
 	if !s.takes('<') {
 		return false
 	}
-	if key := s.token; key == "float" || key == "double" || key == "bytes" || !scalars[key] || !s.next() {
+	key := s.token
+	if key == "float" || key == "double" || key == "bytes" || !scalars[key] || !s.next() || !s.takes(',') {
 		return false
 	}
-	if !s.takes(',') || s.kind == '.' && !s.next() {
-		return false
-	}
-	if _, ok := s.path(); !ok || !s.takes('>') {
-		return false
-	}
-	return s.numbered()
+	kind, ok := s.typeName()
+	return ok && s.takes('>') && s.numbered(ShapeField{Key: key, Type: kind})
 }
 
 func (s *sketch) oneof() bool {
-	if _, ok := s.name(); !ok || !s.takes('{') {
+	name, ok := s.name()
+	if !ok || !s.takes('{') {
 		return false
 	}
 	for s.kind != '}' {
-		if s.kind != 'i' && s.kind != '.' || !s.field() {
+		if s.kind != 'i' && s.kind != '.' || !s.field(NoLabel, name) {
 			return false
 		}
 	}

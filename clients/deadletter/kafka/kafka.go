@@ -307,7 +307,11 @@ func (b *Box) publish(ctx context.Context, topic string, l *deadletter.Letter) e
 	if err := b.connect(); err != nil {
 		return err
 	}
-	return b.produce(ctx, &kgo.Record{Topic: topic, Key: l.Key, Value: l.Message.Payload, Headers: recordHeaders(l.Message.Headers)})
+	headers := l.Message.Headers
+	if l.Message.ContentType != "" && l.Header(contentType) == "" {
+		headers = append(slices.Clone(headers), validate.Header{Name: contentType, Value: l.Message.ContentType})
+	}
+	return b.produce(ctx, &kgo.Record{Topic: topic, Key: l.Key, Value: l.Message.Payload, Headers: recordHeaders(headers)})
 }
 
 func (b *Box) produce(ctx context.Context, r *kgo.Record) error {
@@ -326,6 +330,9 @@ func (b *Box) produce(ctx context.Context, r *kgo.Record) error {
 	return nil
 }
 
+// contentType is a header on Kafka.
+const contentType = "content-type"
+
 func letterOf(r *kgo.Record) *deadletter.Letter {
 	l := &deadletter.Letter{Place: place{r.Partition, r.Offset}.String(), Key: r.Key, Time: r.Timestamp, Message: validate.Message{Destination: r.Topic, Payload: r.Value}}
 	for _, h := range r.Headers {
@@ -335,7 +342,7 @@ func letterOf(r *kgo.Record) *deadletter.Letter {
 		}
 		l.Message.Headers = append(l.Message.Headers, one)
 	}
-	l.Message.ContentType = l.Header("content-type")
+	l.Message.ContentType = l.Header(contentType)
 	return l
 }
 

@@ -115,6 +115,10 @@ var house = map[string]room{
 		ours:    []string{"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/formats", "clients/sr", "clients/validate", "clients/kafka", "clients/retry"},
 		outside: []string{franz},
 	},
+	"examples/outbox": {
+		ours:    []string{"schemas", "schemas/jsonschema", "clients/sr", "clients/validate", "clients/rabbitmq", "clients/outbox", "clients/dedupe"},
+		outside: []string{amqp, sqliteDriver},
+	},
 	"examples/rabbitmq": {
 		ours:    []string{"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/formats", "clients/sr", "clients/validate", "clients/rabbitmq"},
 		outside: []string{amqp},

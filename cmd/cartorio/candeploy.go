@@ -135,7 +135,12 @@ func (a *app) canDeploy(ctx context.Context, d deploying) error {
 	end := time.Now().Add(d.wait)
 	var answer deployment
 	for {
-		if answer, err = consumersOf(ctx, client, found, d); err != nil {
+		answer, err = consumersOf(ctx, client, found, d)
+		var known *failure
+		switch {
+		case errors.As(err, &known):
+			return err
+		case err != nil:
 			return fail(codeOf(err), err)
 		}
 		left := time.Until(end)

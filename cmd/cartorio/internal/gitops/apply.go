@@ -64,6 +64,10 @@ func together(ctx context.Context, group []Step) error {
 			continue
 		}
 		s.State, s.Reason = Failed, []string{reason(err)}
+		if back != nil {
+			// It may have been done all the same: its answer was lost.
+			done = append(done, doneStep{s, back})
+		}
 		skip(group[i+1:], fmt.Sprintf("%s of %s failed, which it belongs together with", s.Action, s.Subject))
 		// The run may end because its context does: what was done is taken back
 		// all the same.
@@ -74,7 +78,14 @@ func together(ctx context.Context, group []Step) error {
 			if d.undo == nil {
 				continue
 			}
-			if backErr := d.undo(ctx); backErr != nil {
+			backErr := d.undo(ctx)
+			if d.step == s {
+				if backErr != nil {
+					s.Reason = append(s.Reason, "whether it was done is not known: "+reason(backErr))
+				}
+				continue
+			}
+			if backErr != nil {
 				d.step.State, d.step.Reason = Left, []string{"it could not be taken back: " + reason(backErr)}
 				continue
 			}
@@ -116,7 +127,17 @@ func (m *maker) register(ctx context.Context, step *Step) (undo, error) {
 	q.Force = n.takenOver()
 	found, err := m.registry.Register(ctx, s.Name, q)
 	if err != nil {
-		return nil, err
+		return func(ctx context.Context) error {
+			q.Force = false
+			found, err := m.registry.Lookup(ctx, s.Name, q, false)
+			if isUnknown(err) || isRefusal(err) || err == nil && found.Version < planned {
+				return nil
+			}
+			if err == nil {
+				_, err = m.registry.DeleteVersion(ctx, s.Name, found.Version, false)
+			}
+			return err
+		}, err
 	}
 	n.version, n.pending = found.Version, false
 	step.Version, step.ID = found.Version, found.ID.Number

@@ -83,7 +83,8 @@ type Settings struct {
 }
 
 // Scope is what of a registry a repository owns: the subjects of a context whose
-// names begin with Prefix or match Pattern, a glob. The zero value is no scope.
+// names begin with Prefix or match Pattern, a glob. One that begins with a context
+// (":.eu:shop.") is about that one. The zero value is no scope.
 type Scope struct {
 	Context         schemas.Context
 	Prefix, Pattern string
@@ -92,23 +93,31 @@ type Scope struct {
 // IsSet tells whether there is a scope.
 func (s Scope) IsSet() bool { return s.Prefix != "" || s.Pattern != "" }
 
-// Owns tells whether a subject is inside. A prefix or pattern that begins with a
-// context is about qualified names.
+// Owns tells whether a subject is inside.
 func (s Scope) Owns(name schemas.Subject) bool {
+	in, text := s.inside()
+	if filled(name).Context != in {
+		return false
+	}
 	if s.Pattern != "" {
-		ok, err := path.Match(s.Pattern, s.spelt(name, s.Pattern))
+		// A slash in a subject separates nothing.
+		ok, err := path.Match(strings.ReplaceAll(text, "/", "\x00"), strings.ReplaceAll(name.Name, "/", "\x00"))
 		return err == nil && ok
 	}
-	return strings.HasPrefix(s.spelt(name, s.Prefix), s.Prefix)
+	return strings.HasPrefix(name.Name, text)
 }
 
-// spelt is a name as the scope would write it; with its context where that is
-// another one.
-func (s Scope) spelt(name schemas.Subject, as string) string {
-	if in := filled(schemas.Subject{Context: s.Context}).Context; !strings.HasPrefix(as, ":.") && filled(name).Context == in {
-		return name.Name
+// inside is the context that the scope is about, and what names in it are like.
+func (s Scope) inside() (schemas.Context, string) {
+	text := s.Prefix
+	if s.Pattern != "" {
+		text = s.Pattern
 	}
-	return name.String()
+	if strings.HasPrefix(text, ":.") {
+		named := schemas.ParseSubject(text)
+		return named.Context, named.Name
+	}
+	return filled(schemas.Subject{Context: s.Context}).Context, text
 }
 
 // String is the scope as the configuration has it.
@@ -121,17 +130,11 @@ func (s Scope) String() string {
 
 // search is the prefix by which the registry lists what may be inside.
 func (s Scope) search() string {
-	text := s.Prefix
-	if s.Pattern != "" {
-		text = s.Pattern
-		if i := strings.IndexAny(text, `*?[\`); i >= 0 {
-			text = text[:i]
-		}
+	in, text := s.inside()
+	if i := strings.IndexAny(text, `*?[\`); s.Pattern != "" && i >= 0 {
+		text = text[:i]
 	}
-	if strings.HasPrefix(text, ":.") {
-		return text
-	}
-	return schemas.Subject{Context: s.Context, Name: text}.String()
+	return schemas.Subject{Context: in, Name: text}.String()
 }
 
 func filled(s schemas.Subject) schemas.Subject {

@@ -56,7 +56,7 @@ type statements struct {
 }
 
 const (
-	columns   = `id, aggregate_id, event_type, destination, routing_key, content_type, headers, payload, lane, schema_subject, schema_version, schema_id, schema_guid, schema_type`
+	columns   = `id, aggregate_id, event_type, destination, routing_key, content_type, headers, payload, lane, schema_subject, schema_version, schema_id, schema_guid, schema_type, schema_message`
 	sqliteNow = `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`
 	// open is what waits; an aggregate waits behind its row that failed.
 	open     = `published_at IS NULL AND parked_at IS NULL`
@@ -64,7 +64,7 @@ const (
 		AND w.aggregate_id = o.aggregate_id AND (o.aggregate_id <> '' OR w.seq = o.seq))`
 	all = `seq, id, aggregate_id, event_type, destination, routing_key, content_type, headers, payload, created_at, attempts, last_error`
 	// the columns that the archive has too
-	kept = `seq, id, aggregate_id, event_type, destination, routing_key, content_type, headers, payload, lane, schema_subject, schema_version, schema_id, schema_guid, schema_type, created_at, published_at, attempts, last_error`
+	kept = `seq, id, aggregate_id, event_type, destination, routing_key, content_type, headers, payload, lane, schema_subject, schema_version, schema_id, schema_guid, schema_type, schema_message, created_at, published_at, attempts, last_error`
 )
 
 var dialects = map[Dialect]*statements{SQLite: sqlite(), Postgres: postgres()}
@@ -87,6 +87,7 @@ func sqlite() *statements {
 			schema_id      TEXT,
 			schema_guid    TEXT,
 			schema_type    TEXT,
+			schema_message TEXT,
 			created_at     INTEGER NOT NULL DEFAULT (` + sqliteNow + `),
 			published_at   INTEGER,
 			attempts       INTEGER NOT NULL DEFAULT 0,
@@ -106,7 +107,7 @@ func sqlite() *statements {
 			table("cartorio_outbox_archive", "INTEGER PRIMARY KEY"),
 			`CREATE TABLE IF NOT EXISTS cartorio_outbox_lease (id INTEGER PRIMARY KEY CHECK (id = 1), owner TEXT NOT NULL, until INTEGER NOT NULL)`,
 		},
-		insert: `INSERT INTO cartorio_outbox (` + columns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		insert: `INSERT INTO cartorio_outbox (` + columns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		lease: `INSERT INTO cartorio_outbox_lease (id, owner, until) VALUES (1, ?1, ` + sqliteNow + ` + ?2)
 			ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, until = excluded.until
 			WHERE cartorio_outbox_lease.owner = excluded.owner OR cartorio_outbox_lease.until < ` + sqliteNow,
@@ -143,6 +144,7 @@ func postgres() *statements {
 			schema_id      TEXT,
 			schema_guid    TEXT,
 			schema_type    TEXT,
+			schema_message TEXT,
 			created_at     TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
 			published_at   TIMESTAMPTZ,
 			attempts       INTEGER NOT NULL DEFAULT 0,
@@ -164,7 +166,7 @@ func postgres() *statements {
 			`CREATE INDEX IF NOT EXISTS cartorio_outbox_parked ON cartorio_outbox (seq) WHERE parked_at IS NOT NULL`,
 			table("cartorio_outbox_archive", "BIGINT"),
 		},
-		insert: `INSERT INTO cartorio_outbox (` + columns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		insert: `INSERT INTO cartorio_outbox (` + columns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 		order:  `SELECT pg_advisory_xact_lock($1)`,
 		lanes: `SELECT l FROM generate_series(0, ` + fmt.Sprint(lanes-1) + `) l
 			WHERE EXISTS (SELECT 1 FROM cartorio_outbox o WHERE o.lane = l AND ` + open + early + `) ORDER BY l`,

@@ -120,7 +120,7 @@ func Put(ctx context.Context, tx *sql.Tx, d Dialect, v *validate.Validator, m Me
 	}
 	names := schemaColumns(stamped.Headers)
 	if _, err := tx.ExecContext(ctx, s.insert, stamped.MessageID, m.Aggregate, m.EventType, m.Destination, m.RoutingKey, m.ContentType,
-		headers, stamped.Payload, laneOf(key), names[0], names[1], names[2], names[3], names[4]); err != nil {
+		headers, stamped.Payload, laneOf(key), names[0], names[1], names[2], names[3], names[4], names[5]); err != nil {
 		return fmt.Errorf("put message %s into the outbox: %w", stamped.MessageID, err)
 	}
 	return nil
@@ -149,9 +149,9 @@ func stampKey(m *validate.Message, key string) error {
 
 // schemaColumns are the stamps that have a column of their own beside the
 // headers, for those who read the table by other means, such as Debezium.
-func schemaColumns(headers []validate.Header) (out [5]sql.NullString) {
+func schemaColumns(headers []validate.Header) (out [6]sql.NullString) {
 	for _, h := range headers {
-		for i, name := range [...]string{framing.SchemaSubject, framing.SchemaVersion, framing.SchemaID, framing.SchemaGUID, framing.SchemaType} {
+		for i, name := range [...]string{framing.SchemaSubject, framing.SchemaVersion, framing.SchemaID, framing.SchemaGUID, framing.SchemaType, framing.SchemaMessage} {
 			if h.Name != name {
 				continue
 			}

@@ -252,7 +252,7 @@ func messageOf(f *frame.Frame) *Message {
 	if n, err := strconv.ParseInt(f.Header.Get("expires"), 10, 64); err == nil && n > 0 {
 		m.Expires = time.UnixMilli(n)
 	}
-	if n, err := strconv.ParseInt(f.Header.Get("timestamp"), 10, 64); err == nil {
+	if n, err := strconv.ParseInt(f.Header.Get("timestamp"), 10, 64); err == nil && n > 0 {
 		m.Timestamp = time.UnixMilli(n)
 	}
 	for i := range f.Header.Len() {

@@ -226,8 +226,8 @@ func (c *Consumer) prepare(ctx context.Context) error {
 // session consumes on one connection until it is lost, ctx ends, or a message
 // was held too long.
 func (c *Consumer) session(ctx context.Context) error {
-	attaching, cancel := context.WithTimeout(ctx, deliver.SettleTime)
-	defer cancel()
+	attaching, done := context.WithTimeout(ctx, deliver.SettleTime)
+	defer done()
 	conn, err := c.open(attaching)
 	if err != nil {
 		return err
@@ -250,11 +250,21 @@ func (c *Consumer) session(ctx context.Context) error {
 	case <-ctx.Done():
 	case <-s.Stopped():
 	}
-	// What is worked on ends and is settled. Then the connection ends, and what was
-	// handed out and not settled goes back, all at once and in its place: to release
-	// it one by one would have it handed out again meanwhile.
+	// What is worked on ends and is settled. Then the link ends, and what was handed
+	// out and not settled goes back, all at once and in its place: to release it one
+	// by one would have it handed out again meanwhile. The broker answers a detached
+	// link when it has done all that was settled before; a connection that is closed
+	// at once may take that with it.
 	s.Finish(c.o.Drain, 0)
-	return err
+	if err != nil {
+		return err
+	}
+	detaching, cancel := context.WithTimeout(context.WithoutCancel(ctx), deliver.SettleTime)
+	defer cancel()
+	if err := receiver.Close(detaching); err != nil {
+		return fmt.Errorf("take leave of the broker: %w", err)
+	}
+	return nil
 }
 
 // receive hands on what comes until the link is lost or ctx ends.

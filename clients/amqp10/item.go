@@ -55,7 +55,7 @@ func (i *item) Key() string { return keyOf(i.m) }
 // Facts are the message's. Its id is the property that its producer set: a broker
 // may give another.
 func (i *item) Facts() deliver.Facts {
-	id := text(i.m, "messageId")
+	id := text(i.m, messageIDHeader)
 	if id == "" {
 		id = idText(properties(i.m).MessageID)
 	}

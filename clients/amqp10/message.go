@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/Azure/go-amqp"
 
@@ -15,6 +17,7 @@ import (
 )
 
 const (
+	messageIDHeader  = "messageId"
 	messageKeyHeader = "messageKey"
 
 	// RetryAttempts is the application property that counts the attempts made on a
@@ -47,6 +50,23 @@ func propertiesOf(headers []validate.Header) map[string]any {
 		out[h.Name] = h.Value
 	}
 	return out
+}
+
+// simple refuses what AMQP allows in no application property.
+//
+// Source: AMQP 1.0, 3.2.5.
+func simple(properties map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		switch v := reflect.ValueOf(properties[name]); v.Kind() {
+		case reflect.Slice, reflect.Map, reflect.Struct, reflect.Chan, reflect.Func:
+			switch properties[name].(type) {
+			case []byte, time.Time:
+			default:
+				return fmt.Errorf("the application property %s is a %s: AMQP has room for text, bytes, numbers, booleans and times there", name, v.Type())
+			}
+		}
+	}
+	return nil
 }
 
 // text is an application property as text, "" when it is none.
@@ -128,14 +148,19 @@ func body(m *amqp.Message) ([]byte, error) {
 
 // resend is a received message as one to send on, properties kept and headers the
 // caller's. It never expires: what is set aside must stay. Nor are the user id,
-// which a broker may accept from that user alone, and what the broker noted about
-// this one delivery.
+// which a broker may accept from that user alone, what the broker noted about this
+// one delivery, and the message-id, which becomes the property messageId where
+// there is none: see [ProducerOptions].
 func resend(m *amqp.Message, headers []validate.Header) *amqp.Message {
 	p := *properties(m)
-	p.UserID, p.To, p.AbsoluteExpiryTime = nil, nil, nil
+	id := idText(p.MessageID)
+	p.MessageID, p.UserID, p.To, p.AbsoluteExpiryTime = nil, nil, nil, nil
 	out := &amqp.Message{
 		Header: &amqp.MessageHeader{Durable: true, Priority: 4}, Properties: &p, ApplicationProperties: propertiesOf(headers),
 		Data: m.Data, Value: m.Value, Sequence: m.Sequence,
+	}
+	if _, there := out.ApplicationProperties[messageIDHeader]; !there && id != "" {
+		out.ApplicationProperties[messageIDHeader] = id
 	}
 	if m.Header != nil {
 		out.Header.Priority = m.Header.Priority

@@ -15,13 +15,19 @@ type ProducerOptions struct {
 	// Type is the full name of the record or message that the bodies are, where that
 	// is needed (a Protobuf file with several messages, subjects by type).
 	Type string
+	// MessageIDProperty sets the message-id property to what the application property
+	// messageId says. It is off because of ActiveMQ, which cannot read a foreign id
+	// back: it ends the connection of a STOMP consumer that acknowledges such a
+	// message, again and again. A broker without STOMP, or RabbitMQ, has no such
+	// trouble.
+	MessageIDProperty bool
 }
 
 // Producer publishes validated messages. It is safe for use by many goroutines.
 type Producer struct {
 	validator *validate.Validator
 	pin       validate.Pin
-	kind      string
+	o         ProducerOptions
 	publisher *publisher
 }
 
@@ -31,7 +37,7 @@ func NewProducer(open Open, v *validate.Validator, pin validate.Pin, o ProducerO
 	if o.Window <= 0 {
 		o.Window = 256
 	}
-	return &Producer{validator: v, pin: pin, kind: o.Type, publisher: newPublisher(open, o.Window)}
+	return &Producer{validator: v, pin: pin, o: o, publisher: newPublisher(open, o.Window)}
 }
 
 // Publish validates, stamps and publishes a message. It answers nil when the
@@ -39,11 +45,11 @@ func NewProducer(open Open, v *validate.Validator, pin validate.Pin, o ProducerO
 // ActiveMQ accepts for a topic that nobody subscribes to is gone all the same.
 //
 // m is not changed. Its payload is its data sections, or a value that is text or
-// bytes. It is sent durable. Its message id is kept, and made when there is none;
-// one with the property messageKey, or a group id, has both afterwards, so that a
-// broker gives one key to one consumer. A connection that is lost on the way is
-// made again and the message sent again with the same id, for as long as ctx
-// lasts.
+// bytes. It is sent durable. Its id is its application property messageId, else
+// its message-id, else a new one, and is sent as messageId. One with the property
+// messageKey, or a group id, has both afterwards, so that a broker gives one key to
+// one consumer. A connection that is lost on the way is made again and the message
+// sent again with the same id, for as long as ctx lasts.
 //
 // Errors: *validate.Error when the message was not let through; *Error for what
 // became of it at the broker.
@@ -53,9 +59,13 @@ func (p *Producer) Publish(ctx context.Context, address string, m *amqp.Message)
 	if err != nil {
 		return &Error{Fate: Refused, Address: address, MessageID: idText(is.MessageID), Err: err}
 	}
+	id := idText(is.MessageID)
+	if text(m, messageIDHeader) != "" {
+		id = ""
+	}
 	judged := validate.Message{
 		Destination: validate.DestinationName(address), RoutingKey: deref(is.Subject), Headers: headersOf(m.ApplicationProperties),
-		ContentType: deref(is.ContentType), Payload: payload, Type: p.kind, MessageID: idText(is.MessageID),
+		ContentType: deref(is.ContentType), Payload: payload, Type: p.o.Type, MessageID: id,
 	}
 	key := keyOf(m)
 	if key != "" && text(m, messageKeyHeader) == "" {
@@ -64,7 +74,10 @@ func (p *Producer) Publish(ctx context.Context, address string, m *amqp.Message)
 	if err := p.validator.BeforePublish(ctx, &judged, &p.pin); err != nil {
 		return err
 	}
-	is.MessageID = judged.MessageID
+	is.MessageID = nil
+	if p.o.MessageIDProperty {
+		is.MessageID = judged.MessageID
+	}
 	if key != "" && is.GroupID == nil {
 		is.GroupID = &key
 	}
@@ -79,6 +92,9 @@ func (p *Producer) Publish(ctx context.Context, address string, m *amqp.Message)
 	}
 	head.Durable = true
 	sent.Header = &head
+	if err := simple(sent.ApplicationProperties); err != nil {
+		return &Error{Fate: Refused, Address: address, MessageID: judged.MessageID, Err: err}
+	}
 	return p.publisher.publish(ctx, address, &sent)
 }
 

@@ -43,7 +43,7 @@ func newPublisher(open Open, window int) *publisher {
 // publish sends a message until its fate is known or ctx ends.
 func (p *publisher) publish(ctx context.Context, address string, m *amqp.Message) error {
 	fail := func(fate Fate, err error) error {
-		return &Error{Fate: fate, Address: address, MessageID: idText(properties(m).MessageID), Err: err}
+		return &Error{Fate: fate, Address: address, MessageID: text(m, messageIDHeader), Err: err}
 	}
 	p.mu.Lock()
 	if p.closed {

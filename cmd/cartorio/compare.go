@@ -50,6 +50,9 @@ type comparing struct {
 	versions int
 	// older are further bases, newer ones first.
 	older []older
+	// dependents compares files that changed only in what they refer to; nil does
+	// not.
+	dependents *dependents
 }
 
 // older is a base before the base, and which of its files each file of the head
@@ -137,6 +140,9 @@ func compareSides(ctx context.Context, head, base *side, q compat.Question, how 
 	// the heap is small and changes little where it is large.
 	floor := make([]byte, collectorFloor)
 	defer runtime.KeepAlive(floor)
+	if !how.advise && len(how.older) == 0 {
+		how.dependents = &dependents{ctx: ctx, head: head, base: base}
+	}
 	out := make([]result, len(pairs))
 	var wg sync.WaitGroup
 	next := make(chan int)
@@ -181,80 +187,6 @@ func entryOf(p folder.Pairing) *folder.Entry {
 	return p.Old
 }
 
-// blameSources moves findings to where they arise. A schema that refers to a
-// changed one changes with it and reports the same change, without a place or at
-// one of the other's text; the file to look at is that other one.
-func blameSources(head *side, results []result) {
-	byEntry := map[*folder.Entry]int{}
-	for i, r := range results {
-		if r.pair.Old != nil && r.pair.New != nil {
-			byEntry[r.pair.New] = i
-		}
-	}
-	// Findings are moved from a copy, so that none is moved twice.
-	type move struct{ to, from *compat.Finding }
-	var moves []move
-	for i := range results {
-		if results[i].pair.New == nil {
-			continue
-		}
-		for _, c := range results[i].report.Compared {
-			for n := range c.Findings {
-				for _, to := range reach(head.folder, results[i].pair.New) {
-					from, ok := byEntry[to]
-					if !ok {
-						continue
-					}
-					if other := sameChange(results[from], c.Findings[n]); other != nil {
-						moves = append(moves, move{&c.Findings[n], other})
-						break
-					}
-				}
-			}
-		}
-	}
-	for n := len(moves) - 1; n >= 0; n-- {
-		m := moves[n]
-		m.to.Head, m.to.Base = m.from.Head, m.from.Base
-	}
-}
-
-// reach lists what an entry refers to, directly or not, nearest first.
-func reach(f *folder.Folder, e *folder.Entry) []*folder.Entry {
-	var out []*folder.Entry
-	seen := map[int]bool{}
-	next := e.Uses
-	for len(next) > 0 {
-		var further []int
-		for _, i := range next {
-			if !seen[i] {
-				seen[i] = true
-				out = append(out, &f.Entries[i])
-				further = append(further, f.Entries[i].Uses...)
-			}
-		}
-		next = further
-	}
-	return out
-}
-
-// sameChange finds the change of a result that f repeats.
-func sameChange(r result, f compat.Finding) *compat.Finding {
-	for _, c := range r.report.Compared {
-		for n := range c.Findings {
-			other := &c.Findings[n]
-			if other.Rule != f.Rule || other.Path != f.Path || other.Path == "" || other.Message != f.Message {
-				continue
-			}
-			nowhere := f.Head.Line == 0 && f.Base.Line == 0
-			if nowhere || other.Head.Line == f.Head.Line && other.Head.Column == f.Head.Column && other.Base.Line == f.Base.Line {
-				return other
-			}
-		}
-	}
-	return nil
-}
-
 // onePair takes two single files as each other whatever their names.
 func onePair(pairs []folder.Pairing) []folder.Pairing {
 	var one folder.Pairing
@@ -288,6 +220,9 @@ func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q comp
 		same := unread{source: p.New.Source}
 		q.Next, q.History = same, []compat.Old{{Label: base.show(p.Old.Path), Schema: same}}
 		r.ask(q, how, nil, nil)
+		return r.told(head, base, q)
+	}
+	if q, ok := how.dependents.ask(&r, q, how); ok {
 		return r.told(head, base, q)
 	}
 	next, err := head.parse(ctx, p.New, schemas.New, nil)
@@ -341,26 +276,6 @@ func (r result) told(head, base *side, q compat.Question) result {
 	}
 	return r.placed(head, base)
 }
-
-// unchanged tells whether nothing is different between two files and what they
-// refer to, so that nothing needs to be parsed to say so.
-func (how comparing) unchanged(head, base *side, p folder.Pairing) bool {
-	if p.Old == nil || how.advise || len(how.older) > 0 || !folder.Same(head.folder, p.New, base.folder, p.Old) {
-		return false
-	}
-	return slices.ContainsFunc(allCheckers(), func(c compat.Checker) bool { return c.Format == p.New.Source.Type && c.SameWhenEqual })
-}
-
-// unread stands for a schema on both sides, where nothing is asked of it but to be
-// one and the same.
-type unread struct {
-	schemas.Schema // nil: whatever reads it has a defect
-	source         schemas.Source
-}
-
-func (u unread) Source() schemas.Source { return u.source }
-
-func (u unread) Fingerprint() schemas.Fingerprint { return schemas.Fingerprint{} }
 
 // placed says of every finding in which files its places are.
 func (r result) placed(head, base *side) result {

@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,6 +50,8 @@ type judge struct {
 	// because holds, per direction and difference, the index of the change that
 	// explains it, or -1.
 	because [2][]int
+	index   changeIndex
+	looked  int // changes held against differences so far
 }
 
 // differences of a direction.
@@ -119,6 +122,9 @@ func (j *judge) findings() {
 	explained := map[int][]string{} // change → types of the differences
 	refused := map[int]bool{}       // change → a difference refuses, in a direction asked
 	var loose []Finding
+	if len(j.c.Backward)+len(j.c.Forward) > 0 {
+		j.index = indexOf(j.c.Changes)
+	}
 	for _, d := range directions {
 		list := j.differences(d)
 		j.because[d] = make([]int, len(list))
@@ -232,7 +238,7 @@ func (j *judge) severity(c Change, refused bool) Severity {
 // At last it is a change inside that hurts, whatever the peer calls that: the peer
 // blames whole unions for what is in a branch. -1 when none does.
 func (j *judge) explaining(d Difference, dir direction) int {
-	if i := j.placed(d, dir, within); i >= 0 {
+	if i := j.placed(d, dir, false); i >= 0 {
 		return i
 	}
 	for _, cause := range d.Causes {
@@ -240,10 +246,13 @@ func (j *judge) explaining(d Difference, dir direction) int {
 			return i
 		}
 	}
-	if i := j.placed(d, dir, func(p, q schemas.Place) bool { return within(p, q) || within(q, p) }); i >= 0 {
+	if i := j.placed(d, dir, true); i >= 0 {
 		return i
 	}
 	return slices.IndexFunc(j.c.Changes, func(c Change) bool {
+		if j.looked++; j.looked > mostLooked {
+			return false
+		}
 		reader, writer := sides(c, dir)
 		return within(reader, d.Reader) && within(writer, d.Writer) && j.hurts(c, dir).IsHard()
 	})
@@ -257,25 +266,87 @@ func sides(c Change, dir direction) (reader, writer schemas.Place) {
 	return c.New, c.Old
 }
 
+// mostLooked is how many changes are held against differences, for one pair: wide
+// schemas have thousands of each. What is not explained within it is told by
+// itself, which changes no verdict.
+const mostLooked = 10_000_000
+
 // placed takes, of several changes at the place, the one that is named as the
-// difference is: a schema lists its members in one place.
-func (j *judge) placed(d Difference, dir direction, fits func(change, difference schemas.Place) bool) int {
-	first, name := -1, "."+d.Path[strings.LastIndexByte(d.Path, '/')+1:]
-	for i, c := range j.c.Changes {
-		isNamed := strings.HasSuffix(c.Path, name)
-		if !isNamed && first >= 0 {
-			continue
+// difference is: a schema lists its members in one place. around also takes
+// changes that the difference lies inside of.
+func (j *judge) placed(d Difference, dir direction, around bool) int {
+	fits := func(i int) bool {
+		if j.looked++; j.looked > mostLooked {
+			return false
 		}
+		c := j.c.Changes[i]
 		reader, writer := sides(c, dir)
-		if !fits(reader, d.Reader) || !fits(writer, d.Writer) || !j.speaksOf(c.Rule, d.Type, dir) {
-			continue
-		}
-		if isNamed {
+		return (within(reader, d.Reader) || around && within(d.Reader, reader)) && (within(writer, d.Writer) || around && within(d.Writer, writer)) && j.speaksOf(c.Rule, d.Type, dir)
+	}
+	name := "." + d.Path[strings.LastIndexByte(d.Path, '/')+1:]
+	for _, i := range j.index.named(name) {
+		if strings.HasSuffix(j.c.Changes[i].Path, name) && fits(i) {
 			return i
 		}
-		first = i
+	}
+	if around {
+		for i := range j.c.Changes {
+			if fits(i) {
+				return i
+			}
+		}
+		return -1
+	}
+	first := -1
+	for _, i := range j.index.inside(j.c.Changes, dir, d.Reader) {
+		if (first < 0 || i < first) && fits(i) {
+			first = i
+		}
 	}
 	return first
+}
+
+// changeIndex finds changes by the end of their path, and by where they stand.
+type changeIndex struct {
+	tails    map[string][]int
+	byReader [2][]int // in the order of the reader's places
+}
+
+func indexOf(changes []Change) changeIndex {
+	x := changeIndex{tails: make(map[string][]int, len(changes))}
+	for i, c := range changes {
+		name := tail(c.Path)
+		x.tails[name] = append(x.tails[name], i)
+	}
+	for _, dir := range directions {
+		list := make([]int, len(changes))
+		for i := range list {
+			list[i] = i
+		}
+		slices.SortFunc(list, func(a, b int) int {
+			return cmp.Or(cmp.Compare(offsetOf(changes[a], dir), offsetOf(changes[b], dir)), cmp.Compare(a, b))
+		})
+		x.byReader[dir] = list
+	}
+	return x
+}
+
+func tail(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
+func offsetOf(c Change, dir direction) int {
+	reader, _ := sides(c, dir)
+	return reader.Position.Offset
+}
+
+// named are the changes whose paths may end in name, in their order.
+func (x changeIndex) named(name string) []int { return x.tails[tail(name)] }
+
+// inside are the changes that may stand inside a place of the reader's.
+func (x changeIndex) inside(changes []Change, dir direction, p schemas.Place) []int {
+	list := x.byReader[dir]
+	from, _ := slices.BinarySearchFunc(list, p.Position.Offset, func(i, at int) int { return cmp.Compare(offsetOf(changes[i], dir), at) })
+	to, _ := slices.BinarySearchFunc(list, p.End.Offset+1, func(i, at int) int { return cmp.Compare(offsetOf(changes[i], dir), at) })
+	return list[from:max(from, to)]
 }
 
 // speaksOf tells whether a rule, or in the other direction its mirror, names the

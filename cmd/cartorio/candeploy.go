@@ -235,7 +235,7 @@ func consumer(ctx context.Context, client *sr.Client, found schemas.Found, read 
 		covered, err := validate.Reads(read.Accepts)
 		if err != nil {
 			c.Answer, c.Reason = answerUnknown, fmt.Sprintf("it declares %q, which this cartorio cannot read", read.Accepts)
-			return c, nil
+			return c, nil //nolint:nilerr // that it cannot be read is the answer
 		}
 		if !covered.Has(found.Version) {
 			c.Answer, c.Reason = answerNo, "it accepts "+read.Accepts

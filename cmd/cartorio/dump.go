@@ -234,9 +234,15 @@ func otherMembers(c sr.Config) []string {
 		name string
 		set  bool
 	}{
-		{"compatibilityGroup", c.Group != ""}, {"defaultMetadata", c.DefaultMetadata != nil}, {"overrideMetadata", c.OverrideMetadata != nil},
-		{"defaultRuleSet", c.DefaultRuleSet != nil}, {"overrideRuleSet", c.OverrideRuleSet != nil}, {"validateFields", c.ValidateFields != nil},
-		{"validateNewSchemas", c.ValidateNewSchemas != nil}, {"validateRules", c.ValidateRules != nil}, {"aliasForDeks", c.AliasForDEKs != ""},
+		{"compatibilityGroup", c.Group != ""},
+		{"defaultMetadata", c.DefaultMetadata != nil},
+		{"overrideMetadata", c.OverrideMetadata != nil},
+		{"defaultRuleSet", c.DefaultRuleSet != nil},
+		{"overrideRuleSet", c.OverrideRuleSet != nil},
+		{"validateFields", c.ValidateFields != nil},
+		{"validateNewSchemas", c.ValidateNewSchemas != nil},
+		{"validateRules", c.ValidateRules != nil},
+		{"aliasForDeks", c.AliasForDEKs != ""},
 	} {
 		if m.set {
 			list = append(list, m.name)

@@ -101,7 +101,7 @@ type job struct {
 	metadata  *schemas.Metadata
 	normalize bool
 	listed    bool // its references are listed, not found in the text
-	done   registered
+	done      registered
 }
 
 func (a *app) register(ctx context.Context, args []string, g registering) error {

@@ -114,7 +114,7 @@ func (m *maker) same(ctx context.Context, n *node, f schemas.Found) (bool, error
 		if isSilent(err) {
 			return false, err
 		}
-		return false, nil //nolint:nilerr // what the registry has cannot be read here, so it decides itself
+		return false, nil // what the registry has cannot be read here, so it decides itself
 	}
 	if next.Canonical() == old.Canonical() {
 		return true, nil

@@ -188,7 +188,7 @@ func (m *maker) conclude(ctx context.Context, n *node, v *Verdict) error {
 		step.State, step.Code = Refused, CodeBreaks
 	case compat.NotChecked:
 		step.State, step.Code = NotChecked, CodeNotChecked
-	case compat.Compatible:
+	case compat.Compatible, compat.NothingCompared:
 	}
 	if v.Disagree {
 		m.note("%s: the registry answers %s, this cartorio %s: it is done only where both say compatible", n.declared().Path, v.Registry, v.Local)
@@ -206,7 +206,7 @@ func (m *maker) writable(ctx context.Context, s *subject, step *Step) error {
 		if isSilent(err) {
 			return err
 		}
-		return nil //nolint:nilerr // a registry without modes takes what is new
+		return nil // a registry without modes takes what is new
 	}
 	if mode != "" && mode != "READWRITE" {
 		step.State, step.Code = Refused, CodeReadOnly

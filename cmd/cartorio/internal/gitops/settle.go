@@ -14,8 +14,7 @@ import (
 // refer to each other are one group.
 func (m *maker) settle(context.Context) error {
 	group := map[*subject]*subject{}
-	var root func(s *subject) *subject
-	root = func(s *subject) *subject {
+	root := func(s *subject) *subject {
 		for group[s] != nil {
 			s = group[s]
 		}

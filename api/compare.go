@@ -27,6 +27,11 @@ func compare(x *exchange) error {
 	if advice != nil {
 		d.Advice = []compat.Advice{*advice}
 	}
+	if x.flag("impact") {
+		if d.Consumers, err = x.server.registry.Impact(x.ctx(), p); err != nil {
+			return err
+		}
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -142,5 +142,17 @@ var (
 		{"advice", &Shape{Type: "array", Items: adviceShape}, false, "with advise=true"},
 		{"remarks", textsShape, false, "what to know beside the findings"},
 		{"replays", &Shape{Type: "array", Items: replayShape}, false, ""},
+		{"consumers", &Shape{Type: "array", Items: impactShape}, false, "with impact=true: who is known to read the subject, the worst first"},
+	}}
+	impactShape = &Shape{Name: "Impact", Type: "object", Members: []Member{
+		{"subject", stringShape, true, ""},
+		{"consumer", stringShape, true, ""},
+		{"environment", stringShape, false, ""},
+		{"answer", &Shape{Type: "string", Enum: []string{"breaks", "refuses", "may_break", "unknown", "none"}}, true, "what becomes of it when the new side is written"},
+		{"reason", stringShape, true, ""},
+		{"versions", versionsShape, true, "of which it has read messages"},
+		{"accepts", stringShape, false, "the range that it declares"},
+		{"pinned", integerShape, false, "the version that it reads with"},
+		{"seen", stringShape, false, "RFC 3339, when its newest message came"},
 	}}
 )

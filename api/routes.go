@@ -138,6 +138,7 @@ var routes = []Route{
 			{"reader", "string", "one direction only: old, new, or SUBJECT@VERSION; with writer", nil},
 			{"writer", "string", "one direction only: old, new, or SUBJECT@VERSION; with reader", nil},
 			{"advise", "boolean", "also say what passes, in which order to roll out, and which repairs were found", nil},
+			{"impact", "boolean", "also say what becomes of the consumers that are known to read the subject when the new side is written", nil},
 		},
 	},
 	{

@@ -164,6 +164,9 @@ type Document struct {
 	// have ended, patterns that match nothing.
 	Remarks []string `json:"remarks,omitempty"`
 	Replays []Replay `json:"replays,omitempty"` // where recorded messages were run
+	// Consumers are those that a registry knows to read the subjects, where it was
+	// asked.
+	Consumers []Impact `json:"consumers,omitempty"`
 }
 
 // Replay is what one schema makes of recorded messages; the counts of outcomes

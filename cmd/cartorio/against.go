@@ -29,6 +29,10 @@ type history struct {
 	q      compat.Question
 	chosen choices
 	how    comparing
+	// consumers are those that the registry knows to read what was compared; deaf
+	// tells that it keeps none.
+	consumers []compat.Impact
+	deaf      bool
 	// allowEmpty takes a named subject that is not there as one without versions.
 	allowEmpty bool
 }
@@ -181,6 +185,9 @@ func (h *history) one(ctx context.Context, e *folder.Entry) (result, error) {
 			f.Base.Label, f.Base.File = h.label, r.report.Compared[i].Old.Label
 			f.Head.Label, f.Head.File = h.head.label, q.Label
 		}
+	}
+	if err := h.impact(ctx, subject, q, r.report); err != nil {
+		return r, err
 	}
 	if r.report.Category != "" {
 		return r, nil // a registry knows no rule sets to agree with

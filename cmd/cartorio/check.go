@@ -43,6 +43,7 @@ type checking struct {
 	older          []older
 	replay         replaying
 	ran            *replay // what became of the messages
+	consumers      []compat.Impact
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -160,7 +161,8 @@ func (a *app) check(ctx context.Context, headArg string, c checking) error {
 	if c.ran != nil {
 		doc.Replays = c.ran.results()
 	}
-	remarks := g.remarks(results)
+	doc.Consumers = c.consumers
+	remarks := append(impactRemarks(doc.Consumers), g.remarks(results)...)
 	for _, text := range remarks {
 		a.say("%s", text)
 	}
@@ -235,7 +237,9 @@ func (a *app) results(ctx context.Context, headArg string, c *checking, q compat
 	p := a.startProgress("comparing")
 	defer p.stop()
 	if h != nil {
-		return h.compare(ctx, p)
+		results, err := h.compare(ctx, p)
+		c.consumers = h.consumers
+		return results, err
 	}
 	results := compareSides(ctx, head, base, q, a.comparing(*c, head), p)
 	if err := ctx.Err(); err != nil {

@@ -394,9 +394,16 @@ func TestSequence(t *testing.T) {
 		ok    bool
 		fails bool
 	}{
-		{nil, 0, false, false}, {"17", 17, true, false}, {int64(17), 17, true, false}, {"-1", -1, true, false},
-		{"1970-01-01T00:00:01.5Z", 1_500_000, true, false}, {"1970-01-01T01:00:01.5+01:00", 1_500_000, true, false},
-		{"soon", 0, false, true}, {"", 0, false, true}, {"9223372036854775808", 0, false, true}, {1.5, 0, false, true},
+		{nil, 0, false, false},
+		{"17", 17, true, false},
+		{int64(17), 17, true, false},
+		{"-1", -1, true, false},
+		{"1970-01-01T00:00:01.5Z", 1_500_000, true, false},
+		{"1970-01-01T01:00:01.5+01:00", 1_500_000, true, false},
+		{"soon", 0, false, true},
+		{"", 0, false, true},
+		{"9223372036854775808", 0, false, true},
+		{1.5, 0, false, true},
 	} {
 		n, ok, err := dedupe.Sequence([]validate.Header{{Name: "eventSequence", Value: tt.value}})
 		if n != tt.want || ok != tt.ok || (err != nil) != tt.fails {

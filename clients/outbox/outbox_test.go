@@ -25,8 +25,12 @@ func TestPut(t *testing.T) {
 		m := event("o-1", 3)
 		m.RoutingKey = "order.placed"
 		m.Headers = []validate.Header{
-			{Name: "tenant", Value: "blue"}, {Name: "tenant", Value: "grün"}, {Name: "raw", Value: []byte{0, 255}},
-			{Name: "empty", Value: []byte{}}, {Name: "n", Value: int64(-7)}, {Name: "null", Value: nil},
+			{Name: "tenant", Value: "blue"},
+			{Name: "tenant", Value: "grün"},
+			{Name: "raw", Value: []byte{0, 255}},
+			{Name: "empty", Value: []byte{}},
+			{Name: "n", Value: int64(-7)},
+			{Name: "null", Value: nil},
 		}
 		tombstone := event("o-2", 1)
 		tombstone.Payload = nil
@@ -57,10 +61,18 @@ func TestPut(t *testing.T) {
 		}
 		row := byID["o-1-3"]
 		want := []validate.Header{
-			{Name: "tenant", Value: "blue"}, {Name: "tenant", Value: "grün"}, {Name: "raw", Value: []byte{0, 255}},
-			{Name: "empty", Value: []byte{}}, {Name: "n", Value: "-7"}, {Name: "null"},
-			{Name: "schemaSubject", Value: "orders-value"}, {Name: "schemaVersion", Value: "1"}, {Name: "schemaId", Value: "7"}, {Name: "schemaType", Value: "JSON"},
-			{Name: "messageId", Value: "o-1-3"}, {Name: "messageKey", Value: "o-1"},
+			{Name: "tenant", Value: "blue"},
+			{Name: "tenant", Value: "grün"},
+			{Name: "raw", Value: []byte{0, 255}},
+			{Name: "empty", Value: []byte{}},
+			{Name: "n", Value: "-7"},
+			{Name: "null"},
+			{Name: "schemaSubject", Value: "orders-value"},
+			{Name: "schemaVersion", Value: "1"},
+			{Name: "schemaId", Value: "7"},
+			{Name: "schemaType", Value: "JSON"},
+			{Name: "messageId", Value: "o-1-3"},
+			{Name: "messageKey", Value: "o-1"},
 		}
 		if diff := cmp.Diff(want, row.Headers); diff != "" {
 			t.Error(diff)

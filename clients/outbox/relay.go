@@ -182,7 +182,7 @@ func (w *run) due(ctx context.Context) (due [lanes]bool, err error) {
 	if err != nil {
 		return due, fmt.Errorf("look for rows to publish: %w", err)
 	}
-	defer rows.Close()
+	defer rows.Close() //nolint:errcheck // rows.Err is asked
 	for rows.Next() {
 		var lane int
 		if err := rows.Scan(&lane); err != nil {

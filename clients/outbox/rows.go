@@ -37,7 +37,7 @@ func read(ctx context.Context, q querier, query string, args ...any) ([]Row, err
 	if err != nil {
 		return nil, fmt.Errorf("read the outbox: %w", err)
 	}
-	defer rows.Close()
+	defer rows.Close() //nolint:errcheck // rows.Err is asked
 	var out []Row
 	for rows.Next() {
 		var r Row

@@ -55,9 +55,12 @@ func (o *orders) found() (schemas.Found, error) {
 	}, nil
 }
 
-func (o *orders) ByGUID(context.Context, schemas.GUID) (schemas.Found, error)    { return o.found() }
-func (o *orders) ByID(context.Context, schemas.ID) (schemas.Found, error)        { return o.found() }
+func (o *orders) ByGUID(context.Context, schemas.GUID) (schemas.Found, error) { return o.found() }
+
+func (o *orders) ByID(context.Context, schemas.ID) (schemas.Found, error) { return o.found() }
+
 func (o *orders) Latest(context.Context, schemas.Subject) (schemas.Found, error) { return o.found() }
+
 func (o *orders) ByVersion(context.Context, schemas.Subject, schemas.Version) (schemas.Found, error) {
 	return o.found()
 }
@@ -106,7 +109,7 @@ func inTx(ctx context.Context, db *sql.DB, f func(tx *sql.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // of no use after the commit
+	defer tx.Rollback()
 	if _, err := tx.ExecContext(ctx, `INSERT INTO business VALUES ('x')`); err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func run(ctx context.Context, out io.Writer, registry, broker, folder, name stri
 	if err != nil {
 		return err
 	}
-	defer shop.Close()
+	defer shop.Close() //nolint:errcheck // as above
 	if err := outbox.Create(ctx, shop, outbox.SQLite); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func run(ctx context.Context, out io.Writer, registry, broker, folder, name stri
 	if err != nil {
 		return err
 	}
-	defer billing.Close()
+	defer billing.Close() //nolint:errcheck // as above
 	if err := dedupe.Create(ctx, billing, dedupe.SQLite); err != nil {
 		return err
 	}

@@ -43,7 +43,12 @@ func (d *differ) prove(t *told, v *visit, layer, dir int, w, r *field, samples f
 		}
 		// What is no longer proved stays undecided; the rest of the pair may say
 		// enough.
-		if !d.proofs.Spend(judgeCost[layer] + len(payload)) {
+		cost := judgeCost[layer] + len(payload)
+		if layer == 1 {
+			// The JSON reader looks for names and for required fields one by one.
+			cost += (len(v.o.fields) + len(v.n.fields)) / 16
+		}
+		if !d.proofs.Spend(cost) {
 			break
 		}
 		got, one := d.judge(layer, dir, payload, name)

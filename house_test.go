@@ -100,7 +100,7 @@ var house = map[string]room{
 	"clients/deadletter/kafka":      {ours: []string{"clients/brokers", "clients/deadletter", "clients/validate"}, outside: []string{franz}, never: pure},
 	"cmd/cartorio/internal/gitfs":   {never: []string{"net/http", "database/sql"}},
 	"cmd/cartorio/internal/archive": {never: append([]string{"path/filepath"}, pure...)},
-	"cmd/cartorio/internal/config":  {ours: []string{"compat", "schemas", "schemas/folder"}, outside: []string{yaml}, never: pure},
+	"cmd/cartorio/internal/config":  {ours: []string{"compat", "schemas", "schemas/folder", "schemas/jsontext"}, outside: []string{yaml}, never: pure},
 	"cmd/cartorio/internal/gitops":  {ours: []string{"compat", "schemas", "clients/sr"}, never: []string{"database/sql", "os", "os/exec"}},
 	"cmd/cartorio/internal/report":  {ours: []string{"compat", "schemas"}, never: pure},
 	"cmd/cartorio": {
@@ -118,6 +118,10 @@ var house = map[string]room{
 	"examples/outbox": {
 		ours:    []string{"schemas", "schemas/jsonschema", "clients/sr", "clients/validate", "clients/rabbitmq", "clients/outbox", "clients/dedupe"},
 		outside: []string{amqp, sqliteDriver},
+	},
+	"examples/activemq": {
+		ours:    []string{"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/formats", "clients/sr", "clients/validate", "clients/activemq", "clients/amqp10"},
+		outside: []string{goAMQP},
 	},
 	"examples/rabbitmq": {
 		ours:    []string{"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/formats", "clients/sr", "clients/validate", "clients/rabbitmq"},

@@ -37,6 +37,18 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if text := os.Getenv(chainVariable); text != "" {
+		var l link
+		err := json.Unmarshal([]byte(text), &l)
+		if err == nil {
+			err = l.run()
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(dbtest.Main(m))
 }
 

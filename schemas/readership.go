@@ -23,6 +23,17 @@ type SubjectRead struct {
 	Pinned Version
 	// Seen is when the newest of the messages came; zero when there was none.
 	Seen time.Time
-	// Accepted and Rejected count messages since the consumer's last report.
+	// Accepted and Rejected count messages since the consumer's last report; as a
+	// registry answers them, since it knows the consumer.
 	Accepted, Rejected uint64
+	// Told is when the consumer last said so, and Uses tell of each of Versions;
+	// only a registry answers them.
+	Told time.Time
+	Uses []VersionUse
+}
+
+// VersionUse is a version of which messages came, the newest at Seen.
+type VersionUse struct {
+	Version Version
+	Seen    time.Time
 }

@@ -190,8 +190,8 @@ func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.applyCommand(), a.canDeployCommand(), a.dumpCommand(), a.planCommand(),
 		a.fmtCommand(), a.lintCommand(),
-		a.adviseCommand(), a.bridgeCommand(), a.bundleCommand(), a.checkCommand(), a.diffCommand(), a.dlqCommand(), a.doctorCommand(), a.exceptCommand(), a.explainCommand(), a.healthCommand(), a.initCommand(), a.inspectCommand(), a.registerCommand(), a.rulesCommand(),
-		a.serveCommand(), a.validateCommand(), a.versionCommand(),
+		a.adviseCommand(), a.bridgeCommand(), a.bundleCommand(), a.checkCommand(), a.consumersCommand(), a.diffCommand(), a.dlqCommand(), a.doctorCommand(), a.exceptCommand(), a.explainCommand(), a.healthCommand(), a.initCommand(), a.inspectCommand(), a.registerCommand(), a.rulesCommand(),
+		a.serveCommand(), a.validateCommand(), a.versionCommand(), a.windowCommand(),
 		a.backupCommand(), a.exportCommand(), a.importCommand(), a.migrateCommand(), a.restoreCommand(),
 	}
 }

@@ -26,7 +26,8 @@ one.
 
 --output-schema prints instead a JSON Schema: of the findings document that check,
 diff and advise write with --format json, or, as --output-schema=config and
-=exceptions, of cartorio.yaml and cartorio.exceptions.yaml.`,
+=exceptions, of cartorio.yaml and cartorio.exceptions.yaml, or, as =tests, of a file
+of the command test.`,
 		Example: `  cartorio rules
   cartorio rules --of avro --format json
   cartorio rules --output-schema > findings.schema.json`,
@@ -35,7 +36,7 @@ diff and advise write with --format json, or, as --output-schema=config and
 			if schema != "" {
 				text, ok := schemasOf()[schema]
 				if !ok {
-					return failf(exitUsage, "--output-schema %s is none of findings, config, exceptions", schema)
+					return failf(exitUsage, "--output-schema %s is none of findings, config, exceptions, tests", schema)
 				}
 				return a.write("", func(w io.Writer, _ bool) error {
 					_, err := w.Write(text)
@@ -55,7 +56,7 @@ diff and advise write with --format json, or, as --output-schema=config and
 	f := cmd.Flags()
 	f.StringVar(&format, "format", "text", "text, json or markdown")
 	f.StringVar(&of, "of", "all", "all, avro, json, protobuf, schema for the rules of no format, or lint for those of the command lint")
-	f.StringVar(&schema, "output-schema", "", "print the JSON Schema of `WHAT`: findings (the default), config or exceptions")
+	f.StringVar(&schema, "output-schema", "", "print the JSON Schema of `WHAT`: findings (the default), config, exceptions or tests")
 	f.Lookup("output-schema").NoOptDefVal = "findings"
 	oneOf(cmd, "format", "text", "json", "markdown")
 	oneOf(cmd, "of", "all", "avro", "json", "protobuf", "schema", "lint")
@@ -64,7 +65,7 @@ diff and advise write with --format json, or, as --output-schema=config and
 
 // schemasOf are the published forms of what is written and read.
 func schemasOf() map[string][]byte {
-	return map[string][]byte{"findings": compat.DocumentSchema(), "config": config.Schema(), "exceptions": config.ExceptionsSchema()}
+	return map[string][]byte{"findings": compat.DocumentSchema(), "config": config.Schema(), "exceptions": config.ExceptionsSchema(), "tests": config.TestsSchema()}
 }
 
 // rulesOf lists the rules whose ids have a prefix.

@@ -78,12 +78,16 @@ func writeJUnit(w io.Writer, r Run) error {
 		all.Tests = 1
 		all.Suites = []suite{{Name: "cartorio", Tests: 1, Time: "0", Cases: []testcase{{Name: "nothing to compare", Class: "cartorio", Time: "0"}}}}
 	}
+	return all.write(w)
+}
+
+func (s suites) write(w io.Writer) error {
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
 	e := xml.NewEncoder(w)
 	e.Indent("", "  ")
-	if err := e.Encode(all); err != nil {
+	if err := e.Encode(s); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "\n")

@@ -234,6 +234,7 @@ func NewDocument(tool string, reports ...Report) Document {
 				d.Summary.Breaking++
 			case NotChecked:
 				d.Summary.NotChecked++
+			case NothingCompared: // no pair says so
 			}
 		}
 	}

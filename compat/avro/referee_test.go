@@ -33,8 +33,6 @@ const (
 	twmbAlias = "twmb matches an alias by its simple name"
 	// twmb compares what stands inside a record that no finite value fits.
 	twmbEndless = "twmb refuses what nobody can write"
-	// Avro has no rule for bytes that are no UTF-8; twmb keeps them.
-	twmbText = "twmb keeps bytes that are no UTF-8 as text"
 	// An int in a union of float and long: twmb takes the first branch that can read
 	// it, we the nearest, which loses no digits.
 	twmbBranch = "twmb takes the first branch that a number can be promoted to"
@@ -165,10 +163,6 @@ func has(s *avro.Schema, is func(*avro.Type) bool) bool {
 		return t.Items != nil && any(t.Items) || slices.ContainsFunc(t.Branches, any)
 	}
 	return any(s.Root())
-}
-
-func hasKind(s *avro.Schema, k avro.Kind) bool {
-	return has(s, func(t *avro.Type) bool { return t.Kind == k })
 }
 
 // whyRefused finds the reason for which the second reader refuses what we read.

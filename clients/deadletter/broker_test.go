@@ -25,6 +25,7 @@ import (
 
 	"github.com/cartorio-registry/cartorio/clients/brokers"
 	"github.com/cartorio-registry/cartorio/clients/deadletter"
+	"github.com/cartorio-registry/cartorio/clients/deadletter/activemq"
 	"github.com/cartorio-registry/cartorio/clients/deadletter/kafka"
 	"github.com/cartorio-registry/cartorio/clients/deadletter/rabbitmq"
 	"github.com/cartorio-registry/cartorio/clients/validate"
@@ -66,11 +67,13 @@ type realBroker struct {
 	name, variable string
 	address        func(server, queue string) string
 	make           func(t *testing.T, server, queue string)
+	isOpen         bool // a queue that is written to or read is made
 }
 
 var real = []realBroker{
-	{"RabbitMQ", "CARTORIO_TEST_RABBITMQ", func(server, queue string) string { return server + "#" + queue }, makeQueue},
-	{"Kafka", "CARTORIO_TEST_KAFKA", func(server, topic string) string { return "kafka://" + server + "/" + topic }, makeTopic},
+	{"RabbitMQ", "CARTORIO_TEST_RABBITMQ", func(server, queue string) string { return server + "#" + queue }, makeQueue, false},
+	{"Kafka", "CARTORIO_TEST_KAFKA", func(server, topic string) string { return "kafka://" + server + "/" + topic }, makeTopic, false},
+	{"ActiveMQ", "CARTORIO_TEST_STOMP", func(server, queue string) string { return "stomp://" + server + "/" + queue }, func(*testing.T, string, string) {}, true},
 }
 
 func makeQueue(t *testing.T, server, queue string) {
@@ -115,8 +118,11 @@ func openAt(address string) (deadletter.Box, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.Kind == brokers.Kafka {
+	switch a.Kind {
+	case brokers.Kafka:
 		return kafka.Open(a), nil
+	case brokers.STOMP:
+		return activemq.Open(a), nil
 	}
 	return rabbitmq.Open(a), nil
 }
@@ -136,7 +142,7 @@ func mustOpen(t *testing.T, address string) deadletter.Box {
 }
 
 // onEach runs a test on each broker that is given, with names of its own.
-func onEach(t *testing.T, test func(t *testing.T, at func(queue string) string)) {
+func onEach(t *testing.T, test func(t *testing.T, b realBroker, at func(queue string) string)) {
 	for _, b := range real {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
@@ -147,7 +153,7 @@ func onEach(t *testing.T, test func(t *testing.T, at func(queue string) string))
 			used.Add(1)
 			prefix := "deadletter-" + strings.ToLower(rand.Text()[:10]) + "-"
 			made := map[string]bool{}
-			test(t, func(queue string) string {
+			test(t, b, func(queue string) string {
 				if !made[queue] {
 					made[queue] = true
 					b.make(t, server, prefix+queue)
@@ -198,7 +204,7 @@ func fill(t *testing.T, dead, target string, n int) {
 
 func TestRealBox(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, at func(string) string) {
+	onEach(t, func(t *testing.T, broker realBroker, at func(string) string) {
 		dead, target := at("dead"), at("target")
 		fill(t, dead, target, 6)
 		b := mustOpen(t, dead)
@@ -224,10 +230,8 @@ func TestRealBox(t *testing.T) {
 			t.Errorf("%+v", sent)
 		}
 		// What is refused for good stays, and does not stop the others.
-		nowhere := deadletter.Destination{Queue: nameOf(t, dead) + "-none", Name: nameOf(t, dead) + "-none"}
-		result, err = deadletter.Replay(t.Context(), b, deadletter.ReplayOptions{To: &nowhere, Filter: deadletter.Filter{IDs: []string{"m02"}}})
-		if err != nil || result.Stayed != 1 {
-			t.Errorf("sent to nowhere: %+v, %v", result, err)
+		if !broker.isOpen {
+			sendNowhere(t, b, dead)
 		}
 		// Out into a file, and in again.
 		var file bytes.Buffer
@@ -250,10 +254,22 @@ func TestRealBox(t *testing.T) {
 	})
 }
 
+func sendNowhere(t *testing.T, b deadletter.Box, dead string) {
+	t.Helper()
+	nowhere := deadletter.Destination{Queue: nameOf(t, dead) + "-none", Name: nameOf(t, dead) + "-none"}
+	result, err := deadletter.Replay(t.Context(), b, deadletter.ReplayOptions{To: &nowhere, Filter: deadletter.Filter{IDs: []string{"m02"}}})
+	if err != nil || result.Stayed != 1 {
+		t.Errorf("sent to nowhere: %+v, %v", result, err)
+	}
+}
+
 // A box that is not there is an error, and says so without a password.
 func TestRealMissing(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, at func(string) string) {
+	onEach(t, func(t *testing.T, broker realBroker, at func(string) string) {
+		if broker.isOpen {
+			return
+		}
 		_, _, err := deadletter.List(t.Context(), mustOpen(t, at("made")+"-not"), deadletter.Filter{})
 		if err == nil || strings.Contains(err.Error(), "guest:guest") {
 			t.Error(err)
@@ -289,7 +305,7 @@ func die(address, at string) int {
 // at most what the dead one had sent comes twice.
 func TestRealKilled(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, at func(string) string) {
+	onEach(t, func(t *testing.T, broker realBroker, at func(string) string) {
 		const letters, kills = 12, 4
 		dead, target := at("dead"), at("target")
 		fill(t, dead, target, letters)

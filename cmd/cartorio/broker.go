@@ -7,6 +7,7 @@ import (
 
 	"github.com/cartorio-registry/cartorio/clients/brokers"
 	"github.com/cartorio-registry/cartorio/clients/deadletter"
+	stompbox "github.com/cartorio-registry/cartorio/clients/deadletter/activemq"
 	kafkabox "github.com/cartorio-registry/cartorio/clients/deadletter/kafka"
 	rabbitbox "github.com/cartorio-registry/cartorio/clients/deadletter/rabbitmq"
 	"github.com/cartorio-registry/cartorio/clients/sr"
@@ -37,6 +38,8 @@ func openBox(a brokers.Address) (deadletter.Box, error) {
 		return rabbitbox.Open(a), nil
 	case brokers.Kafka:
 		return kafkabox.Open(a), nil
+	case brokers.STOMP:
+		return stompbox.Open(a), nil
 	}
 	return nil, failf(exitUsage, "%s: this protocol is not spoken here", a)
 }

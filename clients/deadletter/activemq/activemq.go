@@ -1,0 +1,274 @@
+// Package activemq is a dead letter in a queue of ActiveMQ, over STOMP.
+//
+// Letters are taken without acknowledgement, so what is kept goes back to its
+// place when the walk ends, or the process.
+package activemq
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-stomp/stomp/v3"
+	"github.com/go-stomp/stomp/v3/frame"
+
+	"github.com/cartorio-registry/cartorio/clients/brokers"
+	"github.com/cartorio-registry/cartorio/clients/deadletter"
+	"github.com/cartorio-registry/cartorio/clients/validate"
+)
+
+// Box is a queue.
+type Box struct {
+	at  brokers.Address
+	out *stomp.Conn // to publish; what is read has a connection of its own
+}
+
+var _ deadletter.Box = (*Box)(nil)
+
+// Open makes a box of a queue. It connects when it is used.
+func Open(a brokers.Address) *Box { return &Box{at: a} }
+
+const (
+	dialTime = 30 * time.Second
+	// quiet is how long the queue may give nothing before it is taken to have ended:
+	// STOMP does not tell how much lies in it.
+	quiet = time.Second
+	// prefetch is how many letters the broker hands out before the first is settled;
+	// kept ones count until the walk ends.
+	prefetch = 1_000_000
+)
+
+func (b *Box) dial(ctx context.Context) (*stomp.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	var raw net.Conn
+	var err error
+	if b.at.TLS {
+		raw, err = (&tls.Dialer{Config: &tls.Config{MinVersion: tls.VersionTLS12}}).DialContext(ctx, "tcp", b.at.Hosts[0])
+	} else {
+		raw, err = (&net.Dialer{}).DialContext(ctx, "tcp", b.at.Hosts[0])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("connect to the broker: %w", err)
+	}
+	// A broker that is not one of STOMP says nothing at all.
+	if err := raw.SetDeadline(time.Now().Add(dialTime)); err != nil {
+		_ = raw.Close()
+		return nil, fmt.Errorf("connect to the broker: %w", err)
+	}
+	options := []func(*stomp.Conn) error{stomp.ConnOpt.HeartBeat(0, 0), stomp.ConnOpt.Logger(silent{})}
+	if b.at.User != "" {
+		options = append(options, stomp.ConnOpt.Login(b.at.User, b.at.Password))
+	}
+	c, err := stomp.Connect(raw, options...)
+	if err != nil {
+		_ = raw.Close()
+		return nil, fmt.Errorf("connect to the broker: %w", err)
+	}
+	if err := raw.SetDeadline(time.Time{}); err != nil {
+		_ = raw.Close()
+		return nil, fmt.Errorf("connect to the broker: %w", err)
+	}
+	return c, nil
+}
+
+// silent takes what the library would print.
+type silent struct{}
+
+func (silent) Debugf(string, ...any)   {}
+func (silent) Infof(string, ...any)    {}
+func (silent) Warningf(string, ...any) {}
+func (silent) Errorf(string, ...any)   {}
+func (silent) Debug(string)            {}
+func (silent) Info(string)             {}
+func (silent) Warning(string)          {}
+func (silent) Error(string)            {}
+
+// Walk shows what lies in the queue.
+func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.Letter) (deadletter.Fate, error)) (err error) {
+	in, err := b.dial(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := in.Subscribe(destination(b.at.Name), stomp.AckClientIndividual, stomp.SubscribeOpt.Header("activemq.prefetchSize", strconv.Itoa(prefetch)))
+	if err != nil {
+		_ = in.MustDisconnect()
+		return fmt.Errorf("subscribe to %s: %w", b.at.Name, err)
+	}
+	defer func() {
+		// The library waits for whoever reads; taking leave has an answer, and all that
+		// was acknowledged before is done then.
+		go func() {
+			for range s.C { //nolint:revive // what comes now is given back
+			}
+		}()
+		if left := in.Disconnect(); err == nil && left != nil {
+			err = fmt.Errorf("take leave of the broker: %w", left)
+		}
+	}()
+	began := time.Now()
+	for {
+		m, err := next(ctx, s)
+		if m == nil || err != nil {
+			return err
+		}
+		// What failed again meanwhile is not looked at a second time.
+		l := letterOf(m)
+		if l.Time.After(began) && l.Replays() > 0 {
+			continue
+		}
+		fate, err := visit(ctx, l)
+		if err != nil {
+			return err
+		}
+		switch fate {
+		case deadletter.Remove:
+			if err := in.Ack(m); err != nil {
+				return fmt.Errorf("remove %s: %w", l.ID(), err)
+			}
+		case deadletter.Stop:
+			return nil
+		case deadletter.Keep:
+		}
+	}
+}
+
+// next waits for a message; nil for none.
+func next(ctx context.Context, s *stomp.Subscription) (*stomp.Message, error) {
+	t := time.NewTimer(quiet)
+	defer t.Stop()
+	select {
+	case m, ok := <-s.C:
+		switch {
+		case !ok:
+			return nil, errors.New("the broker ended the subscription")
+		case m.Err != nil:
+			return nil, fmt.Errorf("take a message: %w", m.Err)
+		}
+		return m, nil
+	case <-t.C:
+		return nil, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// destination is a queue in STOMP's words.
+func destination(name string) string {
+	for _, kind := range []string{"queue", "topic"} {
+		if rest, ok := strings.CutPrefix(name, kind+"://"); ok {
+			return "/" + kind + "/" + rest
+		}
+		if strings.HasPrefix(name, "/"+kind+"/") {
+			return name
+		}
+	}
+	return "/queue/" + name
+}
+
+// The headers that a frame has for itself, and those of them that a message keeps
+// as properties.
+var (
+	words = []string{
+		"destination", "message-id", "receipt", "receipt-id", "ack", "id", "selector", "subscription", "transaction", "content-length", "content-type",
+		"redelivered", "timestamp", "persistent", "expires", "transformation", "transformation-error", "amq-msg-type",
+		"scheduledJobId", "originalExpiration", "originalDeliveryMode",
+	}
+	kept = []string{"correlation-id", "reply-to", "type", "priority"}
+)
+
+func letterOf(m *stomp.Message) *deadletter.Letter {
+	l := &deadletter.Letter{Properties: map[string]string{}, Message: validate.Message{Destination: m.Destination, ContentType: m.ContentType, Payload: m.Body}}
+	if l.Message.Payload == nil {
+		l.Message.Payload = []byte{}
+	}
+	if ms, err := strconv.ParseInt(m.Header.Get("timestamp"), 10, 64); err == nil && ms > 0 {
+		l.Time = time.UnixMilli(ms).UTC()
+	}
+	for i := range m.Header.Len() {
+		name, value := m.Header.GetAt(i)
+		switch {
+		case slices.Contains(kept, name):
+			l.Properties[name] = value
+		case !slices.Contains(words, name) && !strings.HasPrefix(name, "AMQ_SCHEDULED_"):
+			l.Message.Headers = append(l.Message.Headers, validate.Header{Name: name, Value: value})
+		}
+	}
+	return l
+}
+
+// Send publishes to where the message came from.
+func (b *Box) Send(ctx context.Context, to deadletter.Destination, l *deadletter.Letter) error {
+	return b.publish(ctx, to.String(), l)
+}
+
+// Put adds a letter to the queue.
+func (b *Box) Put(ctx context.Context, l *deadletter.Letter) error {
+	return b.publish(ctx, b.at.Name, l)
+}
+
+// publish sends a message persistent, and waits for the broker's receipt.
+func (b *Box) publish(ctx context.Context, name string, l *deadletter.Letter) error {
+	if b.out == nil {
+		c, err := b.dial(ctx)
+		if err != nil {
+			return err
+		}
+		b.out = c
+	}
+	options := []func(*frame.Frame) error{stomp.SendOpt.Receipt, stomp.SendOpt.Header("persistent", "true")}
+	seen := map[string]bool{}
+	set := func(name, value string) {
+		if !seen[name] { // the broker would drop the second
+			seen[name] = true
+			options = append(options, stomp.SendOpt.Header(name, value))
+		}
+	}
+	for _, h := range l.Message.Headers {
+		if slices.Contains(words, h.Name) || slices.Contains(kept, h.Name) || h.Name == "" {
+			continue
+		}
+		switch v := h.Value.(type) {
+		case nil:
+		case []byte:
+			set(h.Name, string(v))
+		default:
+			set(h.Name, fmt.Sprint(v))
+		}
+	}
+	if id := l.MessageID(); id != "" {
+		set("messageId", id)
+	}
+	if key := l.Header("messageKey"); key != "" {
+		set("JMSXGroupID", key)
+	}
+	for _, property := range kept {
+		if value := l.Properties[property]; value != "" {
+			set(property, value)
+		}
+	}
+	if err := b.out.Send(destination(name), l.Message.ContentType, l.Message.Payload, options...); err != nil {
+		// An ERROR frame ends the connection.
+		_ = b.out.MustDisconnect()
+		b.out = nil
+		return fmt.Errorf("publish to %s: %w", name, err)
+	}
+	return nil
+}
+
+// Close ends the connection.
+func (b *Box) Close() error {
+	if b.out == nil {
+		return nil
+	}
+	if err := b.out.Disconnect(); err != nil && !errors.Is(err, stomp.ErrAlreadyClosed) {
+		return fmt.Errorf("take leave of the broker: %w", err)
+	}
+	return nil
+}

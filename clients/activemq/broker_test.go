@@ -114,9 +114,18 @@ func TestRealRoundTrip(t *testing.T) {
 		t.Fatalf("%d messages in the queue", n)
 	}
 	headers := []validate.Header{
-		{Name: "plain", Value: "value"}, {Name: "empty", Value: ""}, {Name: "space", Value: " a b "}, {Name: "colon", Value: "a:b:"},
-		{Name: "lines", Value: "a\nb\r\nc"}, {Name: "backslash", Value: `a\b\\n\c`}, {Name: "word", Value: "ação 日本 🙂"}, {Name: "number", Value: 7}, {Name: "bytes", Value: []byte("b")},
-		{Name: "traceparent", Value: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}, {Name: "with-dash", Value: "-"}, {Name: "nothing", Value: nil},
+		{Name: "plain", Value: "value"},
+		{Name: "empty", Value: ""},
+		{Name: "space", Value: " a b "},
+		{Name: "colon", Value: "a:b:"},
+		{Name: "lines", Value: "a\nb\r\nc"},
+		{Name: "backslash", Value: `a\b\\n\c`},
+		{Name: "word", Value: "ação 日本 🙂"},
+		{Name: "number", Value: 7},
+		{Name: "bytes", Value: []byte("b")},
+		{Name: "traceparent", Value: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
+		{Name: "with-dash", Value: "-"},
+		{Name: "nothing", Value: nil},
 		{Name: "long", Value: strings.Repeat(":", (activemq.LongestLine-5)/2)},
 	}
 	expires := time.Now().Add(time.Hour).Truncate(time.Millisecond)

@@ -208,7 +208,7 @@ func TestRealAcrossProtocols(t *testing.T) {
 	}
 
 	q := activemq.NewProducer(stomp, r.v, validate.Version(orders, 1), activemq.ProducerOptions{})
-	defer q.Close(ctx) //nolint:errcheck // the publish was waited for
+	defer q.Close(ctx)
 	back := activemq.Message{Body: []byte(`{"id":2}`)}
 	for _, name := range []string{"messageId", "messageKey", "traceparent", "eventSequence"} {
 		back.Headers = append(back.Headers, validate.Header{Name: name, Value: headers[name]})

@@ -170,10 +170,11 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 // no link be attached to the queue or the dead letter, or its scheduler is off
 // and ScheduledRetries need it.
 func (c *Consumer) Run(ctx context.Context) error {
-	if err := c.start(ctx); err != nil {
-		if ctx.Err() != nil {
-			return nil // it was told to stop before it began
-		}
+	err := c.start(ctx)
+	if ctx.Err() != nil {
+		return nil // it was told to stop, before it began or after
+	}
+	if err != nil {
 		return fmt.Errorf("consume from %s: %w", c.o.Queue, err)
 	}
 	c.out = newPublisher(c.open, max(2*c.o.Workers, 2))

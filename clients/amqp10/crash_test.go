@@ -223,7 +223,7 @@ func ownBroker(t *testing.T) (address, stomp string, pid func() int, restart fun
 	}
 	script("start", "activemq")
 	t.Cleanup(func() {
-		cmd := exec.Command("../../scripts/brokers.sh", "stop", settings["CARTORIO_BROKERS"]) //nolint:noctx // the test's context is over
+		cmd := exec.Command("../../scripts/brokers.sh", "stop", settings["CARTORIO_BROKERS"]) // the test's context is over
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("stop the broker: %v: %s", err, out)
 		}

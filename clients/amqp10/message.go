@@ -56,13 +56,13 @@ func propertiesOf(headers []validate.Header) map[string]any {
 //
 // Source: AMQP 1.0, 3.2.5.
 func simple(properties map[string]any) error {
+	many := []reflect.Kind{reflect.Slice, reflect.Array, reflect.Map, reflect.Struct, reflect.Chan, reflect.Func, reflect.Pointer}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		switch v := reflect.ValueOf(properties[name]); v.Kind() {
-		case reflect.Slice, reflect.Map, reflect.Struct, reflect.Chan, reflect.Func:
-			switch properties[name].(type) {
-			case []byte, time.Time:
-			default:
-				return fmt.Errorf("the application property %s is a %s: AMQP has room for text, bytes, numbers, booleans and times there", name, v.Type())
+		switch v := properties[name].(type) {
+		case []byte, time.Time, amqp.UUID:
+		default:
+			if t := reflect.ValueOf(v); slices.Contains(many, t.Kind()) {
+				return fmt.Errorf("the application property %s is a %s: AMQP has room for text, bytes, numbers, booleans and times there", name, t.Type())
 			}
 		}
 	}

@@ -148,7 +148,7 @@ func (p *part) consume(ctx context.Context, v *validate.Validator) error {
 // was confirmed: what an outbox does.
 func (p *part) produce(ctx context.Context, v *validate.Validator) error {
 	producer := amqp10.NewProducer(p.open, v, validate.Version(orders, 1), amqp10.ProducerOptions{})
-	defer producer.Close(ctx) //nolint:errcheck // every publish was waited for
+	defer producer.Close(ctx)
 	noted, err := os.ReadFile(p.Effects)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

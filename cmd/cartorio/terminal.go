@@ -45,6 +45,11 @@ func (a *app) write(file string, print func(w io.Writer, colours bool) error) er
 		}
 		return nil
 	}
+	// A device or a pipe is written to: a file in its place would take /dev/null
+	// away from the whole machine.
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return a.writeThrough(file, print)
+	}
 	part, err := os.CreateTemp(dirOf(file), ".cartorio-*")
 	if err != nil {
 		return failf(exitNotCompared, "writing %s: %w", file, bare(err))
@@ -61,6 +66,21 @@ func (a *app) write(file string, print func(w io.Writer, colours bool) error) er
 	}
 	if err != nil {
 		_ = os.Remove(part.Name())
+		return failf(exitNotCompared, "writing %s: %w", file, bare(err))
+	}
+	return nil
+}
+
+// writeThrough writes to what is there and is no file.
+func (a *app) writeThrough(file string, print func(w io.Writer, colours bool) error) error {
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err == nil {
+		err = print(f, false)
+		if closeErr := f.Close(); err == nil {
+			err = closeErr
+		}
+	}
+	if err != nil {
 		return failf(exitNotCompared, "writing %s: %w", file, bare(err))
 	}
 	return nil

@@ -19,17 +19,29 @@ const (
 )
 
 // judge asks about every version to be registered: this binary's engine over the
-// registry's history, and the registry itself.
+// registry's history, and the registry itself. Subjects do not wait for each other.
 func (m *maker) judge(ctx context.Context) error {
-	for _, n := range m.order {
-		if !n.pending {
-			continue
-		}
-		if err := m.verdict(ctx, n); err != nil {
-			return fmt.Errorf("judging %s: %w", n.declared().Path, err)
+	var waiting []*subject
+	for _, s := range m.list {
+		if slices.ContainsFunc(s.nodes, func(n *node) bool { return n.pending }) {
+			waiting = append(waiting, s)
 		}
 	}
-	return nil
+	err := each(ctx, waiting, func(ctx context.Context, s *subject) error {
+		for _, n := range s.nodes {
+			if !n.pending {
+				continue
+			}
+			if err := m.verdict(ctx, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, s := range waiting {
+		m.plan.Notes = append(m.plan.Notes, s.notes...)
+	}
+	return err
 }
 
 func (m *maker) verdict(ctx context.Context, n *node) error {
@@ -167,7 +179,7 @@ func (m *maker) ask(ctx context.Context, n *node, v *Verdict) error {
 
 // conclude makes one verdict of two answers: either may refuse.
 func (m *maker) conclude(ctx context.Context, n *node, v *Verdict) error {
-	step := n.step
+	s, step := n.of, n.step
 	v.Verdict = v.Local
 	v.Disagree = v.Registry != notAsked && (v.Registry == saysYes) != (v.Local == compat.Compatible)
 	if v.Registry == saysNo && v.Local == compat.Compatible {
@@ -191,9 +203,9 @@ func (m *maker) conclude(ctx context.Context, n *node, v *Verdict) error {
 	case compat.Compatible, compat.NothingCompared:
 	}
 	if v.Disagree {
-		m.note("%s: the registry answers %s, this cartorio %s: it is done only where both say compatible", n.declared().Path, v.Registry, v.Local)
+		s.note("%s: the registry answers %s, this cartorio %s: it is done only where both say compatible", n.declared().Path, v.Registry, v.Local)
 	}
-	return m.writable(ctx, n.of, step)
+	return m.writable(ctx, s, step)
 }
 
 // writable refuses what the mode in force would.

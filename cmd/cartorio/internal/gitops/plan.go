@@ -41,8 +41,6 @@ type maker struct {
 	list     []*subject // as declared
 	order    []*node    // what is referred to first
 	parsed   map[*node]schemas.Schema
-	// exceptions are the steps that tell the registry what was accepted.
-	exceptions map[*subject]*Step
 
 	mu      sync.Mutex
 	found   map[use]schemas.Found // versions of the registry
@@ -65,6 +63,13 @@ type subject struct {
 	live   []schemas.Version
 	high   schemas.Version // the highest number ever, as far as the registry tells
 	asked  bool            // live and high are known
+	// exceptions is the step that tells the registry what was accepted.
+	exceptions *Step
+	notes      []string // of its verdicts
+}
+
+func (s *subject) note(format string, args ...any) {
+	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
 // node is one declared version.
@@ -99,7 +104,7 @@ func (n *node) settled() bool {
 // Errors: Faults in what is declared; the registry could not be asked.
 func Make(ctx context.Context, r Registry, d Desired, o Options) (*Plan, error) {
 	m := &maker{
-		registry: r, desired: d, options: o, subjects: map[schemas.Subject]*subject{}, parsed: map[*node]schemas.Schema{}, exceptions: map[*subject]*Step{},
+		registry: r, desired: d, options: o, subjects: map[schemas.Subject]*subject{}, parsed: map[*node]schemas.Schema{},
 		found: map[use]schemas.Found{}, unknown: map[use]error{},
 		plan: &Plan{Version: 1, Tool: o.Tool, Registry: o.Label, Prune: o.Prune, Steps: []Step{}, Notes: []string{}, Observed: []Observed{}},
 	}
@@ -193,6 +198,11 @@ func (m *maker) observe(ctx context.Context) error {
 				m.remember(s.Name, found)
 			case !isUnknown(err):
 				return err
+			default:
+				// It will be created, so its numbers matter.
+				if err := m.numbers(ctx, s); err != nil {
+					return err
+				}
 			}
 		}
 		return m.observeSettings(ctx, s)

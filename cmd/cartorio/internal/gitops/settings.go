@@ -142,8 +142,8 @@ func (m *maker) settingsSteps(s *subject) (before, after []Step) {
 			after = append(after, mode)
 		}
 	}
-	if e := m.exceptions[s]; e != nil {
-		before = append(before, *e)
+	if s.exceptions != nil {
+		before = append(before, *s.exceptions)
 	}
 	var plain, other []Change
 	for _, c := range s.changes() {
@@ -180,7 +180,7 @@ func (m *maker) except(ctx context.Context, n *node, v *Verdict) (bool, error) {
 	}
 	has, err := m.registry.Exceptions(ctx, s.Name)
 	if isForeign(err) {
-		m.note("%s: %d breaks are accepted here, and this registry keeps no exceptions: it judges without them", n.declared().Path, len(wanted))
+		s.note("%s: %d breaks are accepted here, and this registry keeps no exceptions: it judges without them", n.declared().Path, len(wanted))
 		return false, nil
 	}
 	if err != nil {
@@ -203,7 +203,7 @@ func (m *maker) except(ctx context.Context, n *node, v *Verdict) (bool, error) {
 	if len(changes) == 0 {
 		return false, nil
 	}
-	m.exceptions[s] = &Step{
+	s.exceptions = &Step{
 		Action: Except, State: Planned, Subject: s.Name.String(), Changes: changes, subject: s.Name,
 		do: func(ctx context.Context, _ *Step) (undo, error) {
 			return func(ctx context.Context) error { return m.registry.SetExceptions(ctx, s.Name, has) }, m.registry.SetExceptions(ctx, s.Name, next)

@@ -1,0 +1,246 @@
+package amqp10_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/Azure/go-amqp"
+
+	"github.com/cartorio-registry/cartorio/clients/amqp10"
+	"github.com/cartorio-registry/cartorio/clients/validate"
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
+)
+
+// fake is a broker of one queue without a network. It hands out what is in the
+// queue, in order, to whoever receives, and takes back what a link leaves
+// unsettled.
+type fake struct {
+	mu     sync.Mutex
+	queue  []*amqp.Message // not handed out
+	sent   []*amqp.Message
+	log    []string // what was settled, and how
+	opened int
+	refuse error // what opening answers
+	// answer is the outcome of a message, when not nil.
+	answer func(m *amqp.Message) (amqp.DeliveryState, error)
+	conns  []*fakeConn
+}
+
+type fakeConn struct {
+	b         *fake
+	done      chan struct{}
+	once      sync.Once
+	news      chan struct{} // there may be something to hand out
+	unsettled []*amqp.Message
+	credit    int
+}
+
+func (b *fake) open(context.Context) (amqp10.Conn, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.opened++
+	if b.refuse != nil {
+		return nil, b.refuse
+	}
+	c := &fakeConn{b: b, done: make(chan struct{}), news: make(chan struct{}, 1)}
+	b.conns = append(b.conns, c)
+	return c, nil
+}
+
+func (b *fake) put(id, body string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.queue = append(b.queue, message(body, "messageId", id, "schemaSubject", "orders-value", "schemaVersion", "1"))
+	for _, c := range b.conns {
+		c.tell()
+	}
+}
+
+func (b *fake) cut() {
+	b.mu.Lock()
+	list := slices.Clone(b.conns)
+	b.mu.Unlock()
+	for _, c := range list {
+		_ = c.Close()
+	}
+}
+
+func (b *fake) published() []*amqp.Message {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.sent)
+}
+
+func (b *fake) connections() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.opened
+}
+
+func (c *fakeConn) tell() {
+	select {
+	case c.news <- struct{}{}:
+	default:
+	}
+}
+
+func (c *fakeConn) Done() <-chan struct{} { return c.done }
+
+// Close gives back what is unsettled, to where it was.
+func (c *fakeConn) Close() error {
+	c.once.Do(func() {
+		close(c.done)
+		c.b.mu.Lock()
+		defer c.b.mu.Unlock()
+		c.b.queue = append(c.unsettled, c.b.queue...)
+		c.unsettled = nil
+	})
+	return nil
+}
+
+func (c *fakeConn) NewSender(_ context.Context, address string) (amqp10.Sender, error) {
+	if address == "nowhere" {
+		return nil, fmt.Errorf("attach: %w", &amqp.Error{Condition: amqp.ErrCondNotFound, Description: "no such queue"})
+	}
+	return &fakeSender{c}, nil
+}
+
+func (c *fakeConn) NewReceiver(_ context.Context, address, _ string, credit int) (amqp10.Receiver, error) {
+	if address == "nowhere" {
+		return nil, fmt.Errorf("attach: %w", &amqp.Error{Condition: amqp.ErrCondNotFound, Description: "no such queue"})
+	}
+	c.credit = credit
+	return &fakeReceiver{c}, nil
+}
+
+type fakeSender struct{ c *fakeConn }
+
+func (s *fakeSender) Close(context.Context) error { return nil }
+
+func (s *fakeSender) Send(_ context.Context, m *amqp.Message) (amqp.DeliveryState, error) {
+	select {
+	case <-s.c.done:
+		return nil, &amqp.ConnError{}
+	default:
+	}
+	b := s.c.b
+	b.mu.Lock()
+	b.sent = append(b.sent, m)
+	answer := b.answer
+	b.mu.Unlock()
+	if answer != nil {
+		return answer(m)
+	}
+	return &amqp.StateAccepted{}, nil
+}
+
+type fakeReceiver struct{ c *fakeConn }
+
+func (r *fakeReceiver) Address() string { return "" }
+
+func (r *fakeReceiver) Close(context.Context) error {
+	r.c.b.mu.Lock()
+	defer r.c.b.mu.Unlock()
+	r.c.b.log = append(r.c.b.log, "detach")
+	return nil
+}
+
+func (r *fakeReceiver) Receive(ctx context.Context, _ *amqp.ReceiveOptions) (*amqp.Message, error) {
+	b := r.c.b
+	for {
+		b.mu.Lock()
+		if len(b.queue) > 0 && len(r.c.unsettled) < r.c.credit {
+			m := b.queue[0]
+			b.queue = b.queue[1:]
+			r.c.unsettled = append(r.c.unsettled, m)
+			b.mu.Unlock()
+			return m, nil
+		}
+		b.mu.Unlock()
+		select {
+		case <-r.c.news:
+		case <-r.c.done:
+			return nil, &amqp.ConnError{}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (r *fakeReceiver) settle(how string, m *amqp.Message) error {
+	b := r.c.b
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at := slices.Index(r.c.unsettled, m)
+	if at < 0 {
+		return &amqp.LinkError{}
+	}
+	r.c.unsettled = slices.Delete(r.c.unsettled, at, at+1)
+	b.log = append(b.log, how+" "+prop(m, "messageId"))
+	r.c.tell()
+	return nil
+}
+
+func (r *fakeReceiver) AcceptMessage(_ context.Context, m *amqp.Message) error {
+	return r.settle("accept", m)
+}
+
+func (r *fakeReceiver) RejectMessage(_ context.Context, m *amqp.Message, e *amqp.Error) error {
+	return r.settle("reject for "+e.Description+":", m)
+}
+
+// shelf is a lookup with one version of one subject, that may be down.
+type shelf struct {
+	mu   sync.Mutex
+	down error
+}
+
+func (s *shelf) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = err
+}
+
+func (s *shelf) find(unknown error, is func(schemas.Found) bool) (schemas.Found, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down != nil {
+		return schemas.Found{}, s.down
+	}
+	f := schemas.Found{
+		Subject: schemas.ParseSubject("orders-value"), Version: 1, ID: schemas.ID{Context: schemas.DefaultContext, Number: 1},
+		GUID: schemas.GUIDOf(orderV1, nil, nil, nil), Source: schemas.Source{Type: schemas.JSON, Text: orderV1},
+	}
+	if is(f) {
+		return f, nil
+	}
+	return schemas.Found{}, unknown
+}
+
+func (s *shelf) ByGUID(_ context.Context, g schemas.GUID) (schemas.Found, error) {
+	return s.find(schemas.ErrSchemaUnknown, func(f schemas.Found) bool { return f.GUID == g })
+}
+
+func (s *shelf) ByID(_ context.Context, id schemas.ID) (schemas.Found, error) {
+	return s.find(schemas.ErrSchemaUnknown, func(f schemas.Found) bool { return f.ID == id })
+}
+
+func (s *shelf) ByVersion(_ context.Context, sub schemas.Subject, v schemas.Version) (schemas.Found, error) {
+	return s.find(schemas.ErrVersionUnknown, func(f schemas.Found) bool { return f.Subject == sub && f.Version == v })
+}
+
+func (s *shelf) Latest(_ context.Context, sub schemas.Subject) (schemas.Found, error) {
+	return s.find(schemas.ErrSubjectUnknown, func(f schemas.Found) bool { return f.Subject == sub })
+}
+
+func (s *shelf) BySource(_ context.Context, sub schemas.Subject, source schemas.Source) (schemas.Found, error) {
+	return s.find(schemas.ErrSchemaUnknown, func(f schemas.Found) bool { return f.Subject == sub && f.Source.Text == source.Text })
+}
+
+func (s *shelf) validator() *validate.Validator { return validate.New(s, jsonschema.Format) }
+
+var errNoBroker = errors.New("connection refused")

@@ -16,7 +16,7 @@ fi
 
 # Nothing of this machine may show: no settings, no colours, no dates.
 unset "${!CARTORIO_@}" "${!GIT_@}" 2>/dev/null || true
-export PATH="$work/bin:$PATH" NO_COLOR=1 GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null \
+export PATH="$work/bin:$PATH" NO_COLOR=1 GIT_CONFIG_GLOBAL="$work/none" GIT_CONFIG_SYSTEM="$work/none" \
   GIT_AUTHOR_NAME=you GIT_AUTHOR_EMAIL=you@example.com GIT_COMMITTER_NAME=you GIT_COMMITTER_EMAIL=you@example.com \
   GIT_AUTHOR_DATE=2026-01-01T00:00:00Z GIT_COMMITTER_DATE=2026-01-01T00:00:00Z LC_ALL=C.UTF-8
 mkdir "$work/shop"

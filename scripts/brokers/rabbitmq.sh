@@ -1,5 +1,7 @@
 # shellcheck shell=bash
-# RabbitMQ from the Debian package. Sets CARTORIO_TEST_RABBITMQ, an amqp:// URL.
+# RabbitMQ from the Debian package, with its STOMP plug-in. Sets
+# CARTORIO_TEST_RABBITMQ, an amqp:// URL, and CARTORIO_TEST_RABBITMQ_STOMP,
+# host:port.
 # RABBITMQ_SERVER may name a server script that is not Debian's.
 
 # The wrapper in /usr/sbin would switch to the user rabbitmq, its home and the
@@ -14,21 +16,22 @@ rabbitmq_server() {
 }
 
 start_rabbitmq() { # FOLDER
-  local server port dist epmd home=$1/rabbitmq
+  local server port dist epmd stomp home=$1/rabbitmq
   server=$(rabbitmq_server) || return 1
   for _ in 1 2 3; do # a port may be taken between the look and the start
     rm -rf "$home"
     mkdir -p "$home"
-    port=$(free_port) && dist=$(free_port) && epmd=$(free_port) || return 1
+    port=$(free_port) && dist=$(free_port) && epmd=$(free_port) && stomp=$(free_port) || return 1
     cat > "$home/rabbitmq.conf" <<CONF
 listeners.tcp.default = 127.0.0.1:$port
+stomp.listeners.tcp.1 = 127.0.0.1:$stomp
 log.console = true
 log.console.level = warning
 log.file = false
 vm_memory_high_watermark.absolute = 256MB
 disk_free_limit.absolute = 50MB
 CONF
-    echo '[].' > "$home/enabled_plugins"
+    echo '[rabbitmq_stomp].' > "$home/enabled_plugins"
     echo "$epmd" > "$home/epmd"
     (
       cd "$home"
@@ -40,8 +43,8 @@ CONF
         setsid "$server"
     ) > "$home/out" 2>&1 < /dev/null &
     echo $! > "$home/shell"
-    if await_port "$port" $!; then
-      echo "export CARTORIO_TEST_RABBITMQ=amqp://guest:guest@127.0.0.1:$port/"
+    if await_port "$port" $! && await_port "$stomp" $!; then
+      echo "export CARTORIO_TEST_RABBITMQ=amqp://guest:guest@127.0.0.1:$port/ CARTORIO_TEST_RABBITMQ_STOMP=127.0.0.1:$stomp"
       return
     fi
     say "RabbitMQ did not open its port $port; its log ends:"

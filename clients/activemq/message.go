@@ -97,14 +97,14 @@ func queueName(destination string) string {
 }
 
 // frameDestination is a destination in STOMP's words: a name without a prefix is
-// a queue's.
+// a queue's. Brokers have more kinds than these, as RabbitMQ's /amq/queue/.
 func frameDestination(destination string) string {
+	if strings.HasPrefix(destination, "/") {
+		return destination
+	}
 	for _, kind := range []string{"queue", "topic", "temp-queue", "temp-topic"} {
 		if name, ok := strings.CutPrefix(destination, kind+"://"); ok {
 			return "/" + kind + "/" + name
-		}
-		if strings.HasPrefix(destination, "/"+kind+"/") {
-			return destination
 		}
 	}
 	return "/queue/" + destination

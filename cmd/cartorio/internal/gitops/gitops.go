@@ -35,6 +35,7 @@ type Registry interface {
 	ClearMode(context.Context, schemas.Subject, bool) (string, error)
 	Exceptions(context.Context, schemas.Subject) ([]sr.Exception, error)
 	SetExceptions(context.Context, schemas.Subject, []sr.Exception) error
+	Readers(context.Context, schemas.Subject) ([]schemas.Readership, error)
 	Subjects(context.Context, string, sr.Deleted, sr.Page) ([]schemas.Subject, error)
 	ReferencedBy(context.Context, schemas.Subject, schemas.Version, bool, sr.Page) ([]int32, error)
 	VersionsOf(context.Context, schemas.ID, sr.Deleted, sr.Page) ([]sr.Use, error)

@@ -69,7 +69,8 @@ func (m *maker) settle(context.Context) error {
 }
 
 // prune plans to delete what the scope owns and nothing declares: what refers to
-// others first. A subject that something else refers to stays, and is told.
+// others first. A subject that something else refers to, or that a consumer reads,
+// stays, and is told.
 func (m *maker) prune(ctx context.Context) error {
 	if !m.options.Prune {
 		return nil
@@ -90,6 +91,9 @@ func (m *maker) prune(ctx context.Context) error {
 	for _, step := range doomed {
 		if blocks[step.subject], err = m.referrers(ctx, step); err != nil {
 			return fmt.Errorf("looking for what refers to %s: %w", step.Subject, err)
+		}
+		if err := m.readers(ctx, step); err != nil {
+			return fmt.Errorf("looking for who reads %s: %w", step.Subject, err)
 		}
 	}
 	going := map[schemas.Subject]*Step{}
@@ -136,11 +140,29 @@ func (m *maker) prune(ctx context.Context) error {
 	for _, step := range ordered {
 		number++
 		step.Group = number
-		step.Verdict = &Verdict{Verdict: compat.Compatible, Local: compat.Compatible, Registry: notAsked, Compared: []string{}, NotAsked: "nothing refers to it; who reads it is told by can-deploy and the registry's readers"}
+		step.Verdict = &Verdict{Verdict: compat.Compatible, Local: compat.Compatible, Registry: notAsked, Compared: []string{}, NotAsked: "nothing that stays refers to it, and no consumer is known to read it"}
 		if step.State == Refused {
-			step.Verdict = &Verdict{Verdict: compat.Breaking, Local: compat.Breaking, Registry: notAsked, Compared: []string{}, NotAsked: "it does not delete what is referred to"}
+			step.Verdict = &Verdict{Verdict: compat.Breaking, Local: compat.Breaking, Registry: notAsked, Compared: []string{}, NotAsked: "something still uses it"}
 		}
 		m.plan.Steps = append(m.plan.Steps, *step)
+	}
+	return nil
+}
+
+// readers refuses to delete what consumers have told that they read. A registry
+// that keeps no such reports knows of none.
+func (m *maker) readers(ctx context.Context, step *Step) error {
+	list, err := m.registry.Readers(ctx, step.subject)
+	if err != nil && isSilent(err) && !isForeign(err) {
+		return err
+	}
+	for _, r := range list {
+		where := ""
+		if r.Environment != "" {
+			where = " in " + r.Environment
+		}
+		step.State, step.Code = Refused, CodeBreaks
+		step.Reason = append(step.Reason, fmt.Sprintf("%s reads it%s", r.Consumer, where))
 	}
 	return nil
 }

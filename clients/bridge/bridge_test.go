@@ -197,7 +197,7 @@ func (p place) queue(name string) string {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	defer conn.Close() //nolint:errcheck // of the test
+	defer conn.Close()
 	ch, err := conn.Channel()
 	if err != nil {
 		p.t.Fatal(err)
@@ -260,8 +260,13 @@ func (p place) send(address string, payloads ...string) {
 	for i, payload := range payloads {
 		l := &deadletter.Letter{Key: fmt.Appendf(nil, "k%d", i%3), Message: validate.Message{ContentType: "application/json", Payload: []byte(payload)}}
 		for _, h := range [][2]string{
-			{"messageId", fmt.Sprintf("m%02d", i)}, {"schemaSubject", subject}, {"schemaVersion", "1"}, {"schemaType", "JSON"},
-			{"messageKey", fmt.Sprintf("k%d", i%3)}, {"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}, {"mine", "é"},
+			{"messageId", fmt.Sprintf("m%02d", i)},
+			{"schemaSubject", subject},
+			{"schemaVersion", "1"},
+			{"schemaType", "JSON"},
+			{"messageKey", fmt.Sprintf("k%d", i%3)},
+			{"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
+			{"mine", "é"},
 		} {
 			l.Message.Headers = append(l.Message.Headers, validate.Header{Name: h[0], Value: h[1]})
 		}

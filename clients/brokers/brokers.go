@@ -4,7 +4,6 @@
 //	amqp://[USER[:PASSWORD]@]HOST[:PORT][/VHOST]#QUEUE        RabbitMQ; amqps
 //	kafka://[USER:PASSWORD@]HOST:PORT[,HOST:PORT]/TOPIC       Kafka; ?tls=true, ?sasl=plain, scram-sha-256 or scram-sha-512
 //	stomp://[USER[:PASSWORD]@]HOST[:PORT]/QUEUE               ActiveMQ; stomps
-//	amqp10://[USER[:PASSWORD]@]HOST[:PORT]/QUEUE              AMQP 1.0; amqp10s
 //
 // Passwords are never part of a text that is made for people.
 //
@@ -33,7 +32,6 @@ const (
 	RabbitMQ Kind = "amqp"
 	Kafka    Kind = "kafka"
 	STOMP    Kind = "stomp"
-	AMQP10   Kind = "amqp10"
 )
 
 // Address is a queue or topic at a broker.
@@ -50,7 +48,7 @@ type Address struct {
 }
 
 // Forms says how an address is written.
-const Forms = "amqp://HOST/VHOST#QUEUE, kafka://HOST:PORT/TOPIC, stomp://HOST/QUEUE or amqp10://HOST/QUEUE"
+const Forms = "amqp://HOST/VHOST#QUEUE, kafka://HOST:PORT/TOPIC or stomp://HOST/QUEUE"
 
 var schemes = map[string]struct {
 	kind Kind
@@ -60,7 +58,6 @@ var schemes = map[string]struct {
 	"amqp": {RabbitMQ, false, "5672"}, "amqps": {RabbitMQ, true, "5671"},
 	"kafka": {Kafka, false, "9092"},
 	"stomp": {STOMP, false, "61613"}, "stomps": {STOMP, true, "61614"},
-	"amqp10": {AMQP10, false, "5672"}, "amqp10s": {AMQP10, true, "5671"},
 }
 
 // Is tells whether a text begins as an address does.
@@ -93,7 +90,7 @@ func parse(text string) (a Address, err error) {
 	scheme, rest, ok := strings.Cut(text, "://")
 	s, known := schemes[scheme]
 	if !ok || !known {
-		return a, fmt.Errorf("it begins with none of amqp, amqps, kafka, stomp, stomps, amqp10, amqp10s: write %s", Forms)
+		return a, fmt.Errorf("it begins with none of amqp, amqps, kafka, stomp, stomps: write %s", Forms)
 	}
 	a.Kind, a.TLS = s.kind, s.tls
 	end := strings.IndexAny(rest, "/?#")

@@ -21,7 +21,7 @@ func TestParse(t *testing.T) {
 		{"kafka://h1:1,h2:2/orders.DLT?tls=true&sasl=scram-sha-512", "kafka://h1:1,h2:2/orders.DLT", brokers.Address{Kind: brokers.Kafka, TLS: true, Hosts: []string{"h1:1", "h2:2"}, Name: "orders.DLT", User: "u", Password: "p", SASL: "scram-sha-512"}},
 		{"kafka://[::1]:9092/t", "kafka://[::1]:9092/t", brokers.Address{Kind: brokers.Kafka, Hosts: []string{"[::1]:9092"}, Name: "t", User: "u", Password: "p", SASL: "plain"}},
 		{"stomp://h/DLQ.orders", "stomp://h:61613/DLQ.orders", brokers.Address{Kind: brokers.STOMP, Hosts: []string{"h:61613"}, Name: "DLQ.orders", User: "u", Password: "p"}},
-		{"amqp10s://h/q%23a", "amqp10s://h:5671/q#a", brokers.Address{Kind: brokers.AMQP10, TLS: true, Hosts: []string{"h:5671"}, Name: "q#a", User: "u", Password: "p"}},
+		{"stomps://h/q%23a", "stomps://h:61614/q#a", brokers.Address{Kind: brokers.STOMP, TLS: true, Hosts: []string{"h:61614"}, Name: "q#a", User: "u", Password: "p"}},
 	} {
 		got, err := brokers.Parse(tt.text, "u", "p")
 		if err != nil {
@@ -44,18 +44,18 @@ func TestParse(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"http://secret@h/q":        "begins with none",
-		"orders":                   "begins with none",
-		"amqp://a:secret@h":        "no queue",
-		"amqp://a:secret@#q":       "no host",
-		"kafka://a:secret@h":       "no queue or topic",
-		"kafka://h/t#secret":       "is not understood",
-		"kafka://h/t?acks=0":       "?acks is not understood",
-		"kafka://h/t?sasl=gssapi":  "?sasl is not understood",
-		"stomp://a:sec%ret@h/q":    "percent sign",
-		"stomp://h1,h2/q":          "only Kafka",
-		"stomp://h/q%zz":           "behind the host",
-		"amqp10://a:se/cret@h:x/q": "",
+		"http://secret@h/q":       "begins with none",
+		"orders":                  "begins with none",
+		"amqp://a:secret@h":       "no queue",
+		"amqp://a:secret@#q":      "no host",
+		"kafka://a:secret@h":      "no queue or topic",
+		"kafka://h/t#secret":      "is not understood",
+		"kafka://h/t?acks=0":      "?acks is not understood",
+		"kafka://h/t?sasl=gssapi": "?sasl is not understood",
+		"stomp://a:sec%ret@h/q":   "percent sign",
+		"stomp://h1,h2/q":         "only Kafka",
+		"stomp://h/q%zz":          "behind the host",
+		"stomp://a:se/cret@h:x/q": "",
 	} {
 		_, err := brokers.Parse(text, "", "")
 		if err == nil && want != "" {

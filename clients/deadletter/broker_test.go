@@ -82,7 +82,7 @@ func makeQueue(t *testing.T, server, queue string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close() //nolint:errcheck // of the test
+	defer conn.Close()
 	ch, err := conn.Channel()
 	if err != nil {
 		t.Fatal(err)
@@ -123,6 +123,7 @@ func openAt(address string) (deadletter.Box, error) {
 		return kafka.Open(a), nil
 	case brokers.STOMP:
 		return activemq.Open(a), nil
+	case brokers.RabbitMQ:
 	}
 	return rabbitmq.Open(a), nil
 }

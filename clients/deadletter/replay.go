@@ -104,15 +104,16 @@ func Replay(ctx context.Context, b Box, o ReplayOptions) (Result, error) {
 		if o.Tell != nil {
 			o.Tell(one)
 		}
-		if one.Err != nil {
+		switch {
+		case one.Err != nil:
 			r.Stayed++
-			return Keep, nil
+		case o.Dry:
+			r.Sent++
+		default:
+			r.Sent++
+			return Remove, nil
 		}
-		r.Sent++
-		if o.Dry {
-			return Keep, nil
-		}
-		return Remove, nil
+		return Keep, nil
 	})
 	return r, err
 }

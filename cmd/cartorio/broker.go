@@ -16,10 +16,9 @@ import (
 	"github.com/cartorio-registry/cartorio/schemas/formats"
 )
 
-const brokerHelp = `ADDRESS is amqp://HOST/VHOST#QUEUE (RabbitMQ), kafka://HOST:PORT,HOST:PORT/TOPIC,
-stomp://HOST/QUEUE (ActiveMQ) or amqp10://HOST/QUEUE; amqps, stomps and amqp10s are
-encrypted, and kafka takes ?tls=true and ?sasl=plain, scram-sha-256 or
-scram-sha-512. User and password stand in it, escaped as in any URL, or in
+const brokerHelp = `ADDRESS is amqp://HOST/VHOST#QUEUE (RabbitMQ), kafka://HOST:PORT,HOST:PORT/TOPIC or
+stomp://HOST/QUEUE (ActiveMQ); amqps and stomps are encrypted, and kafka takes
+?tls=true and ?sasl=plain, scram-sha-256 or scram-sha-512. User and password stand in it, escaped as in any URL, or in
 CARTORIO_BROKER_USER and CARTORIO_BROKER_PASSWORD; they are never printed.`
 
 // brokerAddress reads the address of a queue or topic.

@@ -276,9 +276,8 @@ func encodingIn(raw []byte) string {
 	}
 	text := strings.Join(strings.Fields(string(raw)), "")
 	isHex := func() bool {
-		t := strings.TrimPrefix(text, "0x")
-		_, err := hex.DecodeString(t)
-		return err == nil && len(t) > 0
+		b, err := fromHexText(raw)
+		return err == nil && len(b) > 0
 	}
 	switch {
 	case text == "":

@@ -105,7 +105,7 @@ func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.
 		// The library waits for whoever reads; taking leave has an answer, and all that
 		// was acknowledged before is done then.
 		go func() {
-			for range s.C { //nolint:revive // what comes now is given back
+			for range s.C {
 			}
 		}()
 		if left := in.Disconnect(); err == nil && left != nil {

@@ -123,8 +123,10 @@ func (r *runner) commit(message string) string {
 
 // environ is what a runner gives to a step, and nothing of this machine's own.
 func (r *runner) environ() []string {
+	home := r.t.TempDir()
+	none := filepath.Join(home, "none")
 	list := []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + r.t.TempDir(), "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull,
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_GLOBAL=" + none, "GIT_CONFIG_SYSTEM=" + none,
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
 	}
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
@@ -555,6 +557,30 @@ func TestOtherCommands(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTheRealCommands shows that lint and fmt are called as they want to be, and
+// that further arguments reach check, one a line.
+func TestTheRealCommands(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t)
+	r.changed(order(1, ""))
+	r.pullRequest(false)
+	r.env["IN_LINT"], r.env["IN_FMT"] = "true", "warn"
+	r.env["IN_PATH"], r.env["IN_FAIL_ON"] = "schemas", "risk"
+	r.env["IN_ARGS"] = "--format=sarif=all of it.sarif\n--level\nFULL\n"
+	o := r.run()
+	if o.code != 1 || strings.Contains(o.summary, "was skipped") {
+		t.Errorf("exit %d\n%s\n%s", o.code, o.log, o.summary)
+	}
+	for _, want := range []string{`== cartorio check: exit code 1\n`, `== cartorio lint: exit code [01]\n`, `== cartorio fmt: exit code [01]\n`} {
+		if !regexp.MustCompile(want).MatchString(o.log) {
+			t.Errorf("%q is not in the log:\n%s", want, o.log)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(r.checkout, "all of it.sarif")); err != nil || !strings.Contains(string(text), "2.1.0") {
+		t.Errorf("the SARIF file: %v", err)
 	}
 }
 

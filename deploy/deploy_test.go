@@ -77,7 +77,7 @@ func newClone(t *testing.T, programs ...string) *clone {
 		t.Fatal(err)
 	}
 	c := &clone{t: t, dir: t.TempDir(), env: []string{
-		"PATH=" + path + ":" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull,
+		"PATH=" + path + ":" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "GIT_CONFIG_GLOBAL=" + filepath.Join(path, "none"), "GIT_CONFIG_SYSTEM=" + filepath.Join(path, "none"),
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
 	}}
 	origin := t.TempDir()

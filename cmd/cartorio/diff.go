@@ -45,15 +45,15 @@ registry:SUBJECT[@VERSION]. Exits 0 when everything could be compared, 2 when no
 			return a.diff(cmd.Context(), args[1], c)
 		},
 	}
-	cmd.Flags().StringVar(&c.format, "format", "text", "text, json or markdown")
-	oneOf(cmd, "format", "text", "json", "markdown")
+	cmd.Flags().StringVar(&c.format, "format", "text", "text, json, markdown or html")
+	oneOf(cmd, "format", "text", "json", "markdown", "html")
 	pairFlags(cmd, &c)
 	return cmd
 }
 
 func (a *app) diff(ctx context.Context, head string, c checking) error {
 	format := c.format
-	if format == "markdown" {
+	if format == "markdown" || format == "html" {
 		c.format = "text"
 	}
 	results, doc, err := a.compared(ctx, head, c)
@@ -66,6 +66,8 @@ func (a *app) diff(ctx context.Context, head string, c checking) error {
 			return writeJSON(w, doc)
 		case "markdown":
 			return markdownDiff(w, doc, results, c.against)
+		case "html":
+			return htmlDiff(w, doc, results, c.against)
 		}
 		return textDiff(w, colours, doc, results, c.against)
 	}); err != nil {

@@ -189,7 +189,7 @@ func refuseUnknownTopics(root *cobra.Command) {
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.applyCommand(), a.canDeployCommand(), a.dumpCommand(), a.planCommand(),
-		a.deriveCommand(), a.fmtCommand(), a.lintCommand(), a.testCommand(),
+		a.changelogCommand(), a.deriveCommand(), a.fmtCommand(), a.lintCommand(), a.testCommand(),
 		a.adviseCommand(), a.bridgeCommand(), a.bundleCommand(), a.checkCommand(), a.consumersCommand(), a.diffCommand(), a.dlqCommand(), a.doctorCommand(), a.exceptCommand(), a.explainCommand(), a.healthCommand(), a.initCommand(), a.inspectCommand(), a.registerCommand(), a.rulesCommand(),
 		a.serveCommand(), a.validateCommand(), a.versionCommand(), a.windowCommand(),
 		a.backupCommand(), a.exportCommand(), a.importCommand(), a.migrateCommand(), a.restoreCommand(),

@@ -1,9 +1,11 @@
 package protobuf_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -39,6 +41,8 @@ type drawing struct {
 	syntax   string // proto2, proto3, 2023
 	pack     string
 	extended bool // M0 has an extension
+	// away is what was asked to stand in the other file, with what it refers to.
+	away     map[string]bool
 	messages []drawnMessage
 	enums    []struct {
 		name   string
@@ -61,7 +65,8 @@ var drawnOptions = []string{
 }
 
 func draw(r *rand.Rand) *drawing {
-	d := &drawing{syntax: []string{"proto2", "proto3", "proto3", "2023"}[r.IntN(4)], pack: "p"}
+	d := &drawing{syntax: []string{"proto2", "proto3", "proto3", "2023"}[r.IntN(4)], pack: "p", away: map[string]bool{}}
+	d.move(r)
 	for i := range 3 {
 		m := drawnMessage{name: fmt.Sprintf("M%d", i)}
 		for range 1 + r.IntN(4) {
@@ -77,6 +82,43 @@ func draw(r *rand.Rand) *drawing {
 		}{fmt.Sprintf("E%d", i), []drawnValue{{fmt.Sprintf("E%d_A", i), 0}, {fmt.Sprintf("E%d_B", i), 1}, {fmt.Sprintf("E%d_C", i), 2}}, r.IntN(4) == 0})
 	}
 	return d
+}
+
+// move puts something into the other file, or back.
+func (d *drawing) move(r *rand.Rand) {
+	if name := []string{"M0", "M1", "M2", "E0", "E1", ""}[r.IntN(6)]; name != "" {
+		d.away[name] = !d.away[name]
+	}
+}
+
+var drawnTypes = regexp.MustCompile(`\b(M\d|E\d|Entry)\b`)
+
+// isAway tells what stands in the other file: what was asked for, and all that
+// it refers to, since files cannot import each other.
+func (d *drawing) isAway() map[string]bool {
+	uses := map[string][]string{"Entry": {"M1"}}
+	for _, m := range d.messages {
+		for _, f := range m.fields {
+			kind := strings.ReplaceAll(f.kind, "group", "M1")
+			uses[m.name] = append(uses[m.name], drawnTypes.FindAllString(kind, -1)...)
+		}
+	}
+	out := map[string]bool{}
+	var take func(name string)
+	take = func(name string) {
+		if !out[name] {
+			out[name] = true
+			for _, one := range uses[name] {
+				take(one)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.away)) {
+		if d.away[name] {
+			take(name)
+		}
+	}
+	return out
 }
 
 func (d *drawing) grow(r *rand.Rand, m *drawnMessage) {
@@ -103,7 +145,10 @@ func drawOptions(r *rand.Rand) string {
 
 // change makes one or a few steps of what people do to files.
 func (d *drawing) change(r *rand.Rand) *drawing {
-	c := &drawing{syntax: d.syntax, pack: d.pack, extended: d.extended != (r.IntN(20) == 0)}
+	c := &drawing{syntax: d.syntax, pack: d.pack, extended: d.extended != (r.IntN(20) == 0), away: maps.Clone(d.away)}
+	if r.IntN(4) == 0 {
+		c.move(r)
+	}
 	for _, m := range d.messages {
 		c.messages = append(c.messages, drawnMessage{m.name, slices.Clone(m.fields)})
 	}
@@ -153,7 +198,13 @@ func (d *drawing) change(r *rand.Rand) *drawing {
 	return c
 }
 
-func (d *drawing) text() string {
+// texts are the file and the one that it imports.
+func (d *drawing) texts() (main, other string) {
+	away := d.isAway()
+	return d.text(away, false), d.text(away, true)
+}
+
+func (d *drawing) text(away map[string]bool, other bool) string {
 	var b strings.Builder
 	if d.syntax == "2023" {
 		b.WriteString("edition = \"2023\";\n")
@@ -164,16 +215,24 @@ func (d *drawing) text() string {
 	for _, name := range []string{"timestamp", "duration", "wrappers", "any"} {
 		fmt.Fprintf(&b, "import \"google/protobuf/%s.proto\";\n", name)
 	}
+	if !other {
+		fmt.Fprintf(&b, "import %q;\n", otherFile)
+	}
 	entry := "message Entry { int32 key = 1; M1 value = 2; }\n"
 	if d.syntax == "proto2" {
 		entry = "message Entry { optional int32 key = 1; optional M1 value = 2; }\n"
 	}
-	b.WriteString(entry)
-	if d.extended && d.syntax != "proto3" {
+	if away["Entry"] == other {
+		b.WriteString(entry)
+	}
+	if !other && d.extended && d.syntax != "proto3" {
 		label := map[string]string{"proto2": "optional "}[d.syntax]
 		fmt.Fprintf(&b, "extend M0 { %sint32 far = 100; repeated M1 near = 101; }\n", label)
 	}
 	for _, e := range d.enums {
+		if away[e.name] != other {
+			continue
+		}
 		fmt.Fprintf(&b, "enum %s {\n", e.name)
 		if d.syntax == "2023" && e.closed {
 			b.WriteString("  option features.enum_type = CLOSED;\n")
@@ -184,6 +243,9 @@ func (d *drawing) text() string {
 		b.WriteString("}\n")
 	}
 	for _, m := range d.messages {
+		if away[m.name] != other {
+			continue
+		}
 		fmt.Fprintf(&b, "message %s {\n", m.name)
 		if m.name == "M0" && d.syntax != "proto3" {
 			b.WriteString("  extensions 100 to 110;\n")
@@ -259,8 +321,14 @@ type judge struct {
 	types  *dynamicpb.Types
 }
 
-func newJudge(t *testing.T, text string) (*judge, error) {
-	s, err := protobuf.Parse(t.Context(), schemas.Source{Type: schemas.Protobuf, Text: text}, nil, schemas.ParseOptions{})
+// otherFile is what a drawn file imports.
+const otherFile = "other.proto"
+
+func newJudge(t *testing.T, text, other string) (*judge, error) {
+	source := schemas.Source{Type: schemas.Protobuf, Text: text, References: []schemas.Reference{{Name: otherFile, Subject: otherFile, Version: 1}}}
+	s, err := protobuf.Parse(t.Context(), source, schemas.ResolverFunc(func(_ context.Context, in schemas.Context, ref schemas.Reference) (schemas.Resolved, error) {
+		return schemas.Resolved{Subject: ref.Target(in), Version: 1, Source: schemas.Source{Type: schemas.Protobuf, Text: other}}, nil
+	}), schemas.ParseOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -380,16 +448,24 @@ func TestHunt(t *testing.T) {
 	for i := uint64(0); h.hunts(); i++ {
 		r := rand.New(rand.NewPCG(h.seed, i))
 		drawn := draw(r)
-		oldText, newText := drawn.text(), drawn.change(r).text()
-		old, err := newJudge(t, oldText)
+		oldText, oldOther := drawn.texts()
+		changed := drawn.change(r)
+		newText, newOther := changed.texts()
+		old, err := newJudge(t, oldText, oldOther)
 		if err != nil {
 			continue // the drawing was no schema
 		}
-		next, err := newJudge(t, newText)
+		next, err := newJudge(t, newText, newOther)
 		if err != nil {
 			continue
 		}
-		h.pair(r, old, next, fmt.Sprintf("seed %d pair %d\nold: %s\nnew: %s", h.seed, i, oldText, newText))
+		if len(old.schema.Names()) == 0 || len(next.schema.Names()) == 0 {
+			continue // all of it stands in the other file
+		}
+		if !maps.Equal(drawn.isAway(), changed.isAway()) {
+			h.moves++
+		}
+		h.pair(r, old, next, fmt.Sprintf("seed %d pair %d\nold: %s%s: %s\nnew: %s%s: %s", h.seed, i, oldText, otherFile, oldOther, newText, otherFile, newOther))
 	}
 	h.conclude()
 }

@@ -25,12 +25,28 @@ func (g *graph) bound(limits schemas.Limits) error {
 		if n, most := len(u.file.Imports), limits.References+len(bundledPaths); n > most && !g.stored {
 			return &schemas.LimitError{Limit: schemas.LimitReferences, Most: most, Found: n}
 		}
-		total += g.effort(u.file)
+		total += g.effortOf(u)
 		if total > most {
 			return &schemas.LimitError{Limit: limitEffort, Most: most, Found: total}
 		}
 	}
 	return nil
+}
+
+// effortOf is effort, counted once for a file that takes the same in every graph.
+func (g *graph) effortOf(u *unit) int {
+	if u.extends() {
+		return g.effort(u.file)
+	}
+	u.counted.Do(func() { u.effort = g.effort(u.file) })
+	return u.effort
+}
+
+// extends tells whether a file declares extensions.
+func (u *unit) extends() bool {
+	found := len(u.file.Extends) > 0
+	u.file.each(func(m *Message) { found = found || len(m.Extends) > 0 })
+	return found
 }
 
 // effort counts the steps of one file, up to a little more than what is allowed.

@@ -25,6 +25,9 @@ type unit struct {
 	symbols   func() symbols
 	canonical func() string
 
+	counted sync.Once
+	effort  int // see graph.effortOf
+
 	mu   sync.Mutex
 	root *ast.FileNode // nil once it was released
 }

@@ -72,11 +72,14 @@ func (j *judge) mend() {
 		return
 	}
 	size := 1 + len(j.old.Schema.Source().Text) + len(j.q.Next.Source().Text)
-	m := mending{j: j, q: j.q, tries: min(max(mostTried/size, 1), mostTries), bytes: 2 * mostTried, asks: mostAsked / size, bad: map[string]Severity{}}
+	m := mending{j: j, q: j.q, tries: min(mostTried/size, mostTries), bytes: 2 * mostTried, asks: mostAsked / size, bad: map[string]Severity{}}
+	if m.tries == 1 {
+		m.tries = 0 // the one that is left is for all repairs together
+	}
 	m.q.Variant, m.q.Exceptions = nil, nil
 	m.q.Level, m.q.History = j.q.Level.alone(), nil
 	// All tries together may take no more than one comparison does.
-	m.q.Budget = Budget{Steps: max(j.q.Budget.steps()/m.tries, 1)}
+	m.q.Budget = Budget{Steps: max(j.q.Budget.steps()/max(m.tries, 1), 1)}
 	for _, f := range j.c.Findings {
 		if f.Severity != Note {
 			m.bad[aboutWhat(f)] = f.Severity

@@ -41,7 +41,7 @@ var built = sync.OnceValues(func() (string, error) {
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if binary, err := built(); err == nil && binary != os.Getenv("CARTORIO_TEST_BINARY") {
-		os.RemoveAll(filepath.Dir(binary)) //nolint:errcheck // a leftover in the temporary folder
+		os.RemoveAll(filepath.Dir(binary)) // a leftover in the temporary folder
 	}
 	os.Exit(code)
 }
@@ -159,7 +159,7 @@ type recorder struct {
 }
 
 func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	body, _ := io.ReadAll(req.Body) //nolint:errcheck // a body cut short shows in the test
+	body, _ := io.ReadAll(req.Body) // a body cut short shows in the test
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.told = append(r.told, req.Method+" "+req.URL.Path)
@@ -167,7 +167,7 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.secrets = append(r.secrets, req.Header.Get("Private-Token"))
 	status, answer := r.answer(req)
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(answer) //nolint:errcheck // the client tells
+	json.NewEncoder(w).Encode(answer) // the client tells
 }
 
 func serve(t *testing.T, answer func(req *http.Request) (int, any)) (*recorder, string) {
@@ -302,8 +302,10 @@ func TestBitbucket(t *testing.T) {
 	}
 	c.write("schemas/order.avsc", many.String()+"\n]}\n")
 	api, url := serve(t, func(*http.Request) (int, any) { return http.StatusOK, nil })
-	env := []string{"BITBUCKET_PR_DESTINATION_BRANCH=main", "BITBUCKET_API=" + url, "BITBUCKET_PROXY=",
-		"BITBUCKET_WORKSPACE=acme", "BITBUCKET_REPO_SLUG=shop", "BITBUCKET_COMMIT=abc"}
+	env := []string{
+		"BITBUCKET_PR_DESTINATION_BRANCH=main", "BITBUCKET_API=" + url, "BITBUCKET_PROXY=",
+		"BITBUCKET_WORKSPACE=acme", "BITBUCKET_REPO_SLUG=shop", "BITBUCKET_COMMIT=abc",
+	}
 	code, out := c.run(env, "bash", "-e", "-c", strings.Join(script, "\n"))
 	const report = "/repositories/acme/shop/commit/abc/reports/cartorio"
 	annotations := " POST " + report + "/annotations"

@@ -209,7 +209,7 @@ func relay(text string) error {
 
 // runUntilEmpty runs a relay until nothing waits.
 func runUntilEmpty(ctx context.Context, r *outbox.Relay) error {
-	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	ctx, stop := context.WithTimeout(ctx, 3*time.Minute)
 	defer stop()
 	ended := make(chan error, 1)
 	go func() { ended <- r.Run(ctx) }()

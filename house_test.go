@@ -58,6 +58,7 @@ var house = map[string]room{
 	"schemas/jsonschema/regex":      {never: pure},
 	"schemas/protobuf":              {ours: []string{"schemas"}, outside: []string{protocompile, goprotobuf}, never: pure},
 	"schemas/formats":               {ours: []string{"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf"}, never: pure},
+	"schemas/derive":                {ours: []string{"schemas", "schemas/jsontext"}, never: pure},
 	"schemas/folder":                {ours: []string{"schemas"}, never: pure},
 	"compat":                        {ours: []string{"schemas"}, never: pure},
 	"compat/avro":                   {ours: []string{"compat", "schemas", "schemas/avro", "schemas/jsontext"}, never: pure},
@@ -106,7 +107,7 @@ var house = map[string]room{
 	"cmd/cartorio/internal/report":  {ours: []string{"compat", "schemas"}, never: pure},
 	"cmd/cartorio": {
 		ours: []string{
-			"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/formats", "schemas/folder", "schemas/jsontext",
+			"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/derive", "schemas/formats", "schemas/folder", "schemas/jsontext",
 			"compat", "compat/checkers", "lint", "lint/linters", "registry", "registry/sqlite", "registry/transfer", "api", "clients/bridge", "clients/brokers", "clients/deadletter", "clients/deadletter/activemq", "clients/deadletter/kafka", "clients/deadletter/rabbitmq", "clients/framing", "clients/sr", "clients/translate", "clients/validate", "cmd/cartorio/internal/archive", "cmd/cartorio/internal/gitfs", "cmd/cartorio/internal/config", "cmd/cartorio/internal/gitops", "cmd/cartorio/internal/report",
 		},
 		outside: []string{cobra, pflag, yaml},

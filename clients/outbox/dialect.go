@@ -167,7 +167,8 @@ func postgres() *statements {
 			table("cartorio_outbox_archive", "BIGINT"),
 		},
 		insert: `INSERT INTO cartorio_outbox (` + columns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
-		order:  `SELECT pg_advisory_xact_lock($1)`,
+		// Lanes are locked under the one table's number, aggregates under the other's.
+		order: `SELECT pg_advisory_xact_lock('cartorio_outbox_archive'::regclass::oid::int, $1)`,
 		lanes: `SELECT l FROM generate_series(0, ` + fmt.Sprint(lanes-1) + `) l
 			WHERE EXISTS (SELECT 1 FROM cartorio_outbox o WHERE o.lane = l AND ` + open + early + `) ORDER BY l`,
 		lock: `SELECT pg_try_advisory_xact_lock(` + number + `, $1)`,

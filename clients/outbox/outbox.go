@@ -112,9 +112,9 @@ func Put(ctx context.Context, tx *sql.Tx, d Dialect, v *validate.Validator, m Me
 	if key == "" {
 		key = stamped.MessageID
 	} else if s.order != "" {
-		h := fnv.New64a()
+		h := fnv.New32a()
 		_, _ = h.Write([]byte(key))
-		if _, err := tx.ExecContext(ctx, s.order, int64(h.Sum64())); err != nil { //nolint:gosec // a hash may wrap
+		if _, err := tx.ExecContext(ctx, s.order, int32(h.Sum32())); err != nil { // the hash may wrap
 			return fmt.Errorf("put message %s into the outbox: wait for the aggregate %s: %w", stamped.MessageID, key, err)
 		}
 	}

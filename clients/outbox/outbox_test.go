@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -223,5 +224,25 @@ func TestCreate(t *testing.T) {
 	}
 	if err := outbox.Create(t.Context(), nil, 0); err == nil || !strings.Contains(err.Error(), "outbox.SQLite") {
 		t.Errorf("the zero dialect is taken: %v", err)
+	}
+}
+
+// TestTwoOutboxes has two outboxes in one database put the same aggregate: they
+// have nothing to do with each other.
+func TestTwoOutboxes(t *testing.T) {
+	t.Parallel()
+	a, b := dbtest.Postgres(t), dbtest.Postgres(t)
+	s := prepare(t, a)
+	prepare(t, b)
+	v := validator(t, &orders{})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := inTx(ctx, a.DB, func(tx *sql.Tx) error {
+		if err := outbox.Put(ctx, tx, s, v, event("o-1", 1)); err != nil {
+			return err
+		}
+		return inTx(ctx, b.DB, func(tx *sql.Tx) error { return outbox.Put(ctx, tx, s, v, event("o-1", 1)) })
+	}); err != nil {
+		t.Error(err)
 	}
 }

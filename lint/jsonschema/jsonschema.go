@@ -58,6 +58,12 @@ func (p *part) has(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return p.get(n) != nil })
 }
 
+// words are the members of the schema; nobody writes more keywords by hand.
+func (p *part) words() []jsontext.Member {
+	const most = 500
+	return p.value.Members[:min(len(p.value.Members), most)]
+}
+
 // visit is one look at one schema.
 type visit struct {
 	lint.Room
@@ -68,6 +74,7 @@ type visit struct {
 	repeated []repeated
 	refs     map[string]bool                      // as written
 	nodes    map[schemas.Pointer]*jsonschema.Node // made when first asked for
+	meant    map[string]bool                      // what references name; made when first asked for
 	rule     string
 }
 

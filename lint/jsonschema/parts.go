@@ -173,6 +173,17 @@ func (v *visit) follow(one *jsontext.Value) *jsontext.Value {
 	return one
 }
 
+// names are the properties that a schema itself declares.
+func names(one *jsontext.Value) map[string]bool {
+	out := map[string]bool{}
+	if list := one.Get("properties"); list != nil {
+		for _, m := range list.Members {
+			out[m.Name] = true
+		}
+	}
+	return out
+}
+
 // members are the properties that a schema declares.
 func (v *visit) members(one *jsontext.Value) (names []string) {
 	if list := v.follow(one).Get("properties"); list != nil {
@@ -185,23 +196,28 @@ func (v *visit) members(one *jsontext.Value) (names []string) {
 
 // used tells whether any reference may mean a definition.
 func (v *visit) used(at schemas.Pointer, definition *jsontext.Value) bool {
-	names := map[string]bool{}
-	for _, key := range []string{"$id", "id", "$anchor", "$dynamicAnchor"} {
-		if one := definition.Get(key); one != nil {
-			names[strings.TrimPrefix(one.Text, "#")] = true
+	if v.meant == nil {
+		v.meant = map[string]bool{}
+		for ref := range v.refs {
+			base, fragment, _ := strings.Cut(ref, "#")
+			pointer := unescaped(fragment)
+			const most = 10 // steps of a pointer
+			for n := 0; pointer != "" && n < most; n++ {
+				v.meant["#"+pointer] = true
+				pointer = pointer[:max(strings.LastIndexByte(pointer, '/'), 0)]
+			}
+			if base != "" { // a relative address of an embedded document
+				v.meant[base[strings.LastIndexByte(base, '/')+1:]] = true
+			}
 		}
 	}
-	for ref := range v.refs {
-		base, fragment, _ := strings.Cut(ref, "#")
-		pointer := unescaped(fragment)
-		switch {
-		case pointer == string(at) || strings.HasPrefix(pointer, string(at)+"/"):
-			return true
-		case names[fragment] && fragment != "" || names[base] && base != "":
-			return true
-		}
-		for name := range names { // a relative address of an embedded document
-			if base != "" && (strings.HasSuffix(name, "/"+base) || strings.HasSuffix(base, "/"+name)) {
+	if v.meant["#"+string(at)] {
+		return true
+	}
+	for _, key := range []string{"$id", "id", "$anchor", "$dynamicAnchor"} {
+		if one := definition.Get(key); one != nil {
+			name := strings.TrimPrefix(one.Text, "#")
+			if v.meant["#"+name] || v.meant[name[strings.LastIndexByte(name, '/')+1:]] {
 				return true
 			}
 		}

@@ -46,28 +46,28 @@ var rules = []rule{
 		}
 	}},
 	{Rule: risk("keyword-misspelt"), part: func(v *visit, p *part) {
-		for _, m := range p.value.Members {
+		for _, m := range p.words() {
 			if word := v.misspelt(p, m.Name); word != "" {
 				v.say(p, m.Name, fmt.Sprintf("%s is no keyword; is %s meant?", quote(m.Name), word), m.Name)
 			}
 		}
 	}},
 	{Rule: risk("keyword-of-openapi"), part: func(v *visit, p *part) {
-		for _, m := range p.value.Members {
+		for _, m := range p.words() {
 			if slices.Contains(openAPI, m.Name) {
 				v.say(p, m.Name, fmt.Sprintf("%s is a keyword of OpenAPI and means nothing here", m.Name), m.Name)
 			}
 		}
 	}},
 	{Rule: risk("keyword-of-another-draft"), part: func(v *visit, p *part) {
-		for _, m := range p.value.Members {
+		for _, m := range p.words() {
 			if isWord(m.Name) && !p.dialect.Knows(m.Name) {
 				v.say(p, m.Name, fmt.Sprintf("%s means nothing in %s", m.Name, nameOf(p.dialect)), m.Name)
 			}
 		}
 	}},
 	{Rule: note("keyword-unknown"), part: func(v *visit, p *part) {
-		for _, m := range p.value.Members {
+		for _, m := range p.words() {
 			if !isWord(m.Name) && !slices.Contains(openAPI, m.Name) && !extension(m.Name) && v.misspelt(p, m.Name) == "" {
 				v.say(p, m.Name, fmt.Sprintf("%s is no keyword of any draft", quote(m.Name)), m.Name)
 			}
@@ -78,7 +78,7 @@ var rules = []rule{
 		if len(types) == 0 {
 			return
 		}
-		for _, m := range p.value.Members {
+		for _, m := range p.words() {
 			kind := kindOf(m.Name)
 			if kind != "" && p.dialect.Knows(m.Name) && !slices.ContainsFunc(types, func(t string) bool { return t == kind || kind == "number" && t == "integer" }) {
 				v.say(p, m.Name, fmt.Sprintf("%s judges only values of type %s, and the type is %s", m.Name, kind, strings.Join(types, " or ")), m.Name)
@@ -89,7 +89,7 @@ var rules = []rule{
 		if p.get("$ref") == nil || p.dialect.IsModern() {
 			return
 		}
-		for _, m := range p.value.Members {
+		for _, m := range p.words() {
 			if m.Name != "$ref" && isWord(m.Name) && !slices.Contains(silent, m.Name) {
 				v.say(p, m.Name, fmt.Sprintf("%s beside $ref means nothing in %s", m.Name, nameOf(p.dialect)), m.Name)
 			}
@@ -99,7 +99,7 @@ var rules = []rule{
 		if p.branch || p.has("type", "enum", "const", "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if") {
 			return
 		}
-		for _, m := range p.value.Members {
+		for _, m := range p.words() {
 			if kind := kindOf(m.Name); kind != "" && p.dialect.Knows(m.Name) {
 				v.say(p, m.Name, fmt.Sprintf("%s judges only values of type %s, and every other type passes", m.Name, kind), "")
 				return
@@ -122,14 +122,21 @@ var rules = []rule{
 			v.say(p, "enum", "nothing fits: enum is empty", "enum")
 		}
 		if closed(p.value) {
+			own := names(p.value)
 			for _, name := range p.get("required").Strings() {
-				if p.get("properties").Get(name) == nil && p.get("patternProperties") == nil {
+				if !own[name] && p.get("patternProperties") == nil {
 					v.say(p, "required", fmt.Sprintf("no object fits: %s is required and not allowed", quote(name)), name)
 				}
 			}
 		}
+		never := map[string]bool{}
+		if list := p.get("properties"); list != nil {
+			for _, m := range list.Members {
+				never[m.Name] = m.Value.Kind == jsontext.Bool && !m.Value.Bool
+			}
+		}
 		for _, name := range p.get("required").Strings() {
-			if one := p.get("properties").Get(name); one != nil && one.Kind == jsontext.Bool && !one.Bool {
+			if never[name] {
 				v.say(p, "required", fmt.Sprintf("no object fits: %s is required and its schema is false", quote(name)), name)
 			}
 		}
@@ -205,9 +212,10 @@ var rules = []rule{
 		if list == nil || list.Kind != jsontext.Array || !closed(p.value) {
 			return
 		}
+		own := names(p.value)
 		for _, b := range list.Items {
 			for _, name := range v.members(b) {
-				if p.get("properties").Get(name) == nil && p.get("patternProperties") == nil {
+				if !own[name] && p.get("patternProperties") == nil {
 					v.say(p, "additionalProperties", fmt.Sprintf("additionalProperties does not see the properties of allOf: %s is refused", quote(name)), "")
 					return
 				}
@@ -219,18 +227,20 @@ var rules = []rule{
 		if list == nil || list.Kind != jsontext.Array {
 			return
 		}
-		for i, b := range list.Items {
+		others := append([]*jsontext.Value{p.value}, list.Items...)
+		const most = 50 // branches: each closed one is held against each other
+		for i, b := range list.Items[:min(len(list.Items), most)] {
 			b = v.follow(b)
 			if !closed(b) || b.Get("patternProperties") != nil {
 				continue
 			}
-			others := append([]*jsontext.Value{p.value}, list.Items...)
-			for j, o := range others {
+			own := names(b)
+			for j, o := range others[:min(len(others), most)] {
 				if j-1 == i {
 					continue
 				}
 				for _, name := range v.members(o) {
-					if b.Get("properties").Get(name) == nil {
+					if !own[name] {
 						v.say(p, "allOf", fmt.Sprintf("branch %d of allOf is closed and refuses %s, which another part declares", i+1, quote(name)), itoa(i))
 						return
 					}
@@ -242,8 +252,9 @@ var rules = []rule{
 		if p.branch || p.get("properties") == nil || closed(p.value) || p.has("patternProperties", "allOf", "anyOf", "oneOf", "$ref", "if") {
 			return
 		}
+		own := names(p.value)
 		for _, name := range p.get("required").Strings() {
-			if p.get("properties").Get(name) == nil {
+			if !own[name] {
 				v.say(p, "required", fmt.Sprintf("%s is required and not among the properties", quote(name)), name)
 			}
 		}
@@ -326,7 +337,7 @@ var rules = []rule{
 		}
 	}},
 	{Rule: note("keyword-says-nothing"), part: func(v *visit, p *part) {
-		for _, m := range p.value.Members {
+		for _, m := range p.words() {
 			if saysNothing(m.Name, m.Value) && p.dialect.Knows(m.Name) {
 				v.say(p, m.Name, fmt.Sprintf("%s %s refuses nothing", m.Name, short(m.Value)), m.Name)
 			}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cartorio-registry/cartorio/lint"
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/jsontext"
 	"github.com/cartorio-registry/cartorio/schemas/protobuf"
@@ -144,7 +145,7 @@ func (v *visit) packageLine() schemas.Place {
 // long.
 func (v *visit) nameOf(place schemas.Place, name string) schemas.Place {
 	from := place.Position.Offset
-	if from < 0 || from >= len(v.text) || place.End.Offset > len(v.text) || place.End.Offset < from {
+	if len(v.List) >= lint.Most || from < 0 || from >= len(v.text) || place.End.Offset > len(v.text) || place.End.Offset < from {
 		return place
 	}
 	if n := strings.Index(v.text[from:place.End.Offset], name); n >= 0 {
@@ -160,15 +161,15 @@ func (v *visit) commented(place schemas.Place) bool {
 		return true
 	}
 	before := strings.TrimRight(v.text[:place.Position.Offset], " \t")
-	lines := strings.Split(before, "\n")
-	if len(lines) > 1 {
-		line := strings.TrimSpace(lines[len(lines)-2])
-		if strings.TrimSpace(lines[len(lines)-1]) == "" && (strings.HasPrefix(line, "//") || strings.HasSuffix(line, "*/")) {
+	if strings.HasSuffix(before, "*/") {
+		return true
+	}
+	if above, ok := strings.CutSuffix(before, "\n"); ok {
+		above = strings.TrimRight(above, " \t\r")
+		line := strings.TrimSpace(above[strings.LastIndexByte(above, '\n')+1:])
+		if strings.HasPrefix(line, "//") || strings.HasSuffix(line, "*/") {
 			return true
 		}
-	}
-	if strings.HasSuffix(strings.TrimSpace(lines[len(lines)-1]), "*/") {
-		return true
 	}
 	rest := v.text[min(place.End.Offset, len(v.text)):]
 	if n := strings.IndexByte(rest, '\n'); n >= 0 {
@@ -230,17 +231,17 @@ func (v *visit) usesFile(name string) bool {
 // doesWithout tells whether the text still parses without an import: options may
 // use it, and types that it passes on.
 func (v *visit) doesWithout(i protobuf.Import) bool {
-	if v.subject.Parse == nil || v.tried >= mostTried {
+	if v.subject.Parse == nil || v.tried+len(v.text) > mostTried {
 		return false
 	}
-	v.tried++
+	v.tried += len(v.text)
 	e := v.cut(i.Place)
 	_, err := v.subject.Parse(v.text[:e.Start] + e.Text + v.text[e.End:])
 	return err == nil
 }
 
-// mostTried bounds how often one text is parsed again.
-const mostTried = 20
+// mostTried bounds how many bytes of one text are parsed again.
+const mostTried = 1 << 20
 
 // cut takes a statement away, and its line where nothing else stands on it.
 func (v *visit) cut(place schemas.Place) jsontext.Edit {

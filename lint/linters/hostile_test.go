@@ -1,0 +1,67 @@
+package linters_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cartorio-registry/cartorio/lint"
+	"github.com/cartorio-registry/cartorio/lint/linters"
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/formats"
+)
+
+// many joins n texts made of their number.
+func many(n int, form, between string) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(strings.ReplaceAll(form, "#", "%[1]d"), i)
+	}
+	return strings.Join(list, between)
+}
+
+// TestHostile looks at texts as large as they may be. The bound is far from what
+// is measured, which is under a second; what is quadratic takes minutes.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	for name, source := range map[string]schemas.Source{
+		"avro fields":        {Type: schemas.Avro, Text: `{"type":"record","name":"a","fields":[` + many(9_000, `{"name":"F#","type":["string","null"]}`, ",") + `]}`},
+		"avro types":         {Type: schemas.Avro, Text: `{"type":"record","name":"a","fields":[` + many(7_000, `{"name":"f#","type":{"type":"fixed","name":"t#","size":1,"namespace":"x"}}`, ",") + `]}`},
+		"avro depth":         {Type: schemas.Avro, Text: strings.Repeat(`{"type":"array","items":`, 120) + `"int"` + strings.Repeat("}", 120)},
+		"avro symbols":       {Type: schemas.Avro, Text: `{"type":"enum","name":"a","symbols":[` + many(15_000, `"s#"`, ",") + `]}`},
+		"json properties":    {Type: schemas.JSON, Text: `{"properties":{` + many(8_000, `"P_#":{"minimum":3,"maximum":2}`, ",") + `},"required":[` + many(15_000, `"q#"`, ",") + `]}`},
+		"json words":         {Type: schemas.JSON, Text: `{` + many(20_000, `"requird#":1`, ",") + `}`},
+		"json branches":      {Type: schemas.JSON, Text: `{"allOf":[` + many(6_000, `{"properties":{"a#":true},"additionalProperties":false}`, ",") + `]}`},
+		"json definitions":   {Type: schemas.JSON, Text: `{"type":"object","properties":{` + many(4_000, `"p#":{"$ref":"~/definitions/d#"}`, ",") + `},"definitions":{` + many(4_000, `"d#":{}`, ",") + `}}`},
+		"protobuf fields":    {Type: schemas.Protobuf, Text: `syntax = "proto3"; message a {` + many(10_000, "  int64 F# = 3#1;\n", "") + `}`},
+		"protobuf messages":  {Type: schemas.Protobuf, Text: `syntax = "proto3";` + many(5_000, "message m# { double price = 20; }\n", "")},
+		"protobuf imports":   {Type: schemas.Protobuf, Text: `syntax = "proto3"; import "google/protobuf/any.proto"; import "google/protobuf/empty.proto";` + many(2_000, "message m# { double price = 20; }\n", "")},
+		"protobuf many enum": {Type: schemas.Protobuf, Text: `syntax = "proto3"; enum a {` + many(10_000, "  v# = #;\n", "") + `}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source.Text = strings.ReplaceAll(source.Text, "~", "#")
+			format, _ := formats.Named(source.Type)
+			parse := func(text string) (schemas.Schema, error) {
+				return format.Parse(context.Background(), schemas.Source{Type: source.Type, Text: text}, nil, schemas.ParseOptions{})
+			}
+			s, err := parse(source.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, _ := linters.Of(source.Type)
+			start := time.Now()
+			list := l.Look(lint.Subject{Schema: s, Path: "A/b C.proto", Parse: parse})
+			took := time.Since(start)
+			t.Logf("%d bytes, %d remarks, %s", len(source.Text), len(list), took)
+			if took > 20*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			if len(list) > lint.Most {
+				t.Errorf("%d remarks", len(list))
+			}
+		})
+	}
+}

@@ -172,8 +172,10 @@ func postgres() *statements {
 		lanes: `SELECT l FROM generate_series(0, ` + fmt.Sprint(lanes-1) + `) l
 			WHERE EXISTS (SELECT 1 FROM cartorio_outbox o WHERE o.lane = l AND ` + open + early + `) ORDER BY l`,
 		lock: `SELECT pg_try_advisory_xact_lock(` + number + `, $1)`,
+		// What is busy is skipped by the lane. A single row must not be: one that
+		// somebody has at hand would be overtaken by its aggregate's next.
 		due: `SELECT ` + all + ` FROM cartorio_outbox o WHERE lane = $2 AND ` + open + early + `
-			ORDER BY seq LIMIT $1 FOR UPDATE OF o SKIP LOCKED`,
+			ORDER BY seq LIMIT $1 FOR UPDATE OF o`,
 		published: `UPDATE cartorio_outbox SET published_at = clock_timestamp(), attempts = attempts + 1, not_before = NULL WHERE seq = $1`,
 		failed:    `UPDATE cartorio_outbox SET attempts = attempts + 1, not_before = clock_timestamp() + $1 * interval '1 millisecond', last_error = $2 WHERE seq = $3`,
 		parked:    `UPDATE cartorio_outbox SET attempts = attempts + 1, not_before = NULL, parked_at = clock_timestamp(), last_error = $1 WHERE seq = $2`,

@@ -338,3 +338,37 @@ func TestRelayNeeds(t *testing.T) {
 		}
 	}
 }
+
+// TestBusyRow has somebody hold the oldest row of an aggregate: the next ones wait
+// for it, and other lanes go on.
+func TestBusyRow(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Postgres(t)
+	prepare(t, d)
+	fillOutbox(t, d, validator(t, &orders{}), 8, 3)
+	tx, err := d.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), `SELECT 1 FROM cartorio_outbox WHERE id = 'a00-0' FOR UPDATE`); err != nil {
+		t.Fatal(err)
+	}
+	b := &broker{}
+	r := relayOf(d, b)
+	publish := r.Publish
+	var once sync.Once
+	r.Publish = func(ctx context.Context, row outbox.Row) error {
+		if row.Aggregate != "a00" {
+			once.Do(func() {
+				if err := tx.Rollback(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		return publish(ctx, row)
+	}
+	if err := runUntilEmpty(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	published(t, b.ids, 8, 3)
+}

@@ -30,7 +30,7 @@ type link struct {
 var (
 	// errLeft is why a link ends that was closed on this side.
 	errLeft = errors.New("the connection is closed")
-	// errSilent is why a broker's promise is broken.
+	// errFlooded is why a link ends whose broker takes no heed of what was asked.
 	errFlooded = errors.New("the broker handed out many more messages than were asked for: it takes no heed of activemq.prefetchSize")
 )
 
@@ -131,7 +131,7 @@ func (l *link) ask(ctx context.Context, frames ...*frame.Frame) (isSent bool, er
 	l.mu.Lock()
 	if l.err != nil {
 		l.mu.Unlock()
-		return false, l.err
+		return false, unsaid(l.err)
 	}
 	l.number++
 	receipt := "r" + strconv.FormatUint(l.number, 10)
@@ -141,12 +141,7 @@ func (l *link) ask(ctx context.Context, frames ...*frame.Frame) (isSent bool, er
 	last.Header.Set(frame.Receipt, receipt)
 	frames[len(frames)-1] = last
 	if err := l.send(frames...); err != nil {
-		var e *brokerError
-		if errors.As(err, &e) {
-			e = e.of(receipt)
-			return true, e
-		}
-		return true, err
+		return true, unsaid(err)
 	}
 	select {
 	case err = <-answer:
@@ -166,6 +161,10 @@ func (l *link) ask(ctx context.Context, frames ...*frame.Frame) (isSent bool, er
 	}
 	return true, err
 }
+
+// unsaid is why a link was lost before a frame went out: what the broker said was
+// about another.
+func unsaid(err error) error { return fmt.Errorf("the connection was lost before: %v", err) } //nolint:errorlint // not to be taken for its own
 
 // leave says goodbye, so that all that was sent before has been done, and closes.
 func (l *link) leave(ctx context.Context) error {

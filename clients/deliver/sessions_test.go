@@ -91,6 +91,7 @@ func TestFeed(t *testing.T) {
 				synctest.Wait()
 			}
 			time.Sleep(time.Minute)
+			synctest.Wait()
 			if got := strings.Join(order, " "); got != want {
 				t.Errorf("by key %v: %s, want %s", byKey, got, want)
 			}

@@ -144,8 +144,14 @@ func closed(v *jsontext.Value) bool {
 
 // bounds are the pairs of which the first may not be above the second.
 var bounds = [][2]string{
-	{"minimum", "maximum"}, {"exclusiveMinimum", "maximum"}, {"minimum", "exclusiveMaximum"}, {"exclusiveMinimum", "exclusiveMaximum"},
-	{"minLength", "maxLength"}, {"minItems", "maxItems"}, {"minProperties", "maxProperties"}, {"minContains", "maxContains"},
+	{"minimum", "maximum"},
+	{"exclusiveMinimum", "maximum"},
+	{"minimum", "exclusiveMaximum"},
+	{"exclusiveMinimum", "exclusiveMaximum"},
+	{"minLength", "maxLength"},
+	{"minItems", "maxItems"},
+	{"minProperties", "maxProperties"},
+	{"minContains", "maxContains"},
 }
 
 func saysNothing(keyword string, v *jsontext.Value) bool {

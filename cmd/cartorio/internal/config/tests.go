@@ -266,6 +266,7 @@ func (r *Reader) value(key string, n *yaml.Node, depth int) *jsontext.Value {
 			return nil
 		}
 		return &jsontext.Value{Kind: jsontext.String, Text: n.Value}
+	case yaml.AliasNode, yaml.DocumentNode:
 	}
 	r.complain(n, "%s: aliases are not understood: write the value", key)
 	return nil

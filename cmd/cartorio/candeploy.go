@@ -132,7 +132,7 @@ func (a *app) canDeploy(ctx context.Context, d deploying) error {
 	if err != nil {
 		return failf(codeOf(err), "looking for version %s of %s: %w", v, subject, err)
 	}
-	end := time.Now().Add(d.wait)
+	var end time.Time // of the waiting, which begins with the first answer
 	var answer deployment
 	for {
 		answer, err = consumersOf(ctx, client, found, d)
@@ -142,6 +142,9 @@ func (a *app) canDeploy(ctx context.Context, d deploying) error {
 			return err
 		case err != nil:
 			return fail(codeOf(err), err)
+		}
+		if end.IsZero() {
+			end = time.Now().Add(d.wait)
 		}
 		left := time.Until(end)
 		if answer.Answer != answerUnknown || d.dryRun || left <= 0 {

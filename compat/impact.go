@@ -77,7 +77,7 @@ func Impacts(q Question, number schemas.Version, consumers []Impact, schema func
 		if a, ok := known[v]; ok {
 			return a
 		}
-		a := asked{}
+		var a asked
 		old, err := schema(v)
 		if err != nil {
 			a = asked{unknown: true, why: fmt.Sprintf("version %s cannot be read: %s", v, err)}

@@ -79,8 +79,11 @@ func TestImpactsOrder(t *testing.T) {
 	}
 	asked := 0
 	list := []compat.Impact{
-		{Consumer: "d", Accepts: "1.."}, {Consumer: "c", Versions: []schemas.Version{1}}, {Consumer: "b", Accepts: "1"},
-		{Consumer: "a", Environment: "z", Pinned: 1}, {Consumer: "z", Environment: "a", Pinned: 1},
+		{Consumer: "d", Accepts: "1.."},
+		{Consumer: "c", Versions: []schemas.Version{1}},
+		{Consumer: "b", Accepts: "1"},
+		{Consumer: "a", Environment: "z", Pinned: 1},
+		{Consumer: "z", Environment: "a", Pinned: 1},
 	}
 	if v := compat.ImpactVersions(list); fmt.Sprint(v) != "[1]" {
 		t.Errorf("asks for %v", v)

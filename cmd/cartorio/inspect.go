@@ -283,7 +283,7 @@ func encodingIn(raw []byte) string {
 	case text == "":
 		return "raw"
 	// A number alone is more often the beginning of hex than a message.
-	case json.Valid(raw) && !(len(text) >= 10 && isHex()):
+	case json.Valid(raw) && (len(text) < 10 || !isHex()):
 		return "raw"
 	case isHex():
 		return "hex"

@@ -151,6 +151,17 @@ func TestCirclesAndUnknowns(t *testing.T) {
 	}
 }
 
+// A subject that stands for another one has no versions to declare.
+func TestAlias(t *testing.T) {
+	t.Parallel()
+	f := (&fake{}).put("new", one)
+	f.versions["old"] = f.versions["new"]
+	_, err := planOf(t, f, declare("old", one))
+	if err == nil || !strings.Contains(err.Error(), "subject old stands for new in the registry") {
+		t.Error(err)
+	}
+}
+
 // A number in a reference is kept, whether the registry has it or this plan makes it.
 func TestPins(t *testing.T) {
 	t.Parallel()

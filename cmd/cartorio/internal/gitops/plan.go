@@ -209,6 +209,10 @@ func (m *maker) observe(ctx context.Context) error {
 	})
 	for _, s := range m.list {
 		o := Observed{Subject: s.Name.String()}
+		if s.latest != nil && filled(s.latest.Subject) != s.Name {
+			// What is registered under an alias becomes a version of the other subject.
+			m.fault("subject %s stands for %s in the registry: declare the schemas of that one, or take the alias away", s.Name, s.latest.Subject)
+		}
 		if s.latest != nil {
 			o.Latest, o.ID = s.latest.Version, s.latest.ID.Number
 		}

@@ -28,7 +28,7 @@ func (d *differ) field(v *visit, a aligned) {
 		for dir := range 2 {
 			if v.live[slot(0, dir)] {
 				w, r := sides(o, n, dir)
-				d.prove(&t, v, 0, dir, w, r, samplesOf(w, r))
+				d.values(&t, v, 0, dir, w, r)
 			}
 		}
 		d.report(&fieldRenumbered, t)
@@ -84,7 +84,7 @@ func (d *differ) keys(v *visit, a aligned, t *told) {
 		w, r := sides(a.o, a.n, dir)
 		_, rm := sides(v.o, v.n, dir)
 		if v.live[slot(1, dir)] && rm.byKey[w.key] != r {
-			d.prove(t, v, 1, dir, w, r, samplesOf(w, r))
+			d.values(t, v, 1, dir, w, r)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func (d *differ) shape(v *visit, a aligned) {
 					at = step.around
 					from, to = sides(step.old, step.next, dir)
 				}
-				d.prove(&t, at, layer, dir, from, to, samplesOf(from, to))
+				d.values(&t, at, layer, dir, from, to)
 			}
 		}
 	}
@@ -268,7 +268,7 @@ func (d *differ) names(v *visit, a aligned) {
 			w, r := sides(o, n, dir)
 			_, rm := sides(v.o, v.n, dir)
 			if v.live[slot(1, dir)] && rm.byKey[w.key] == r && jsonForm(w) == jsonForm(r) {
-				d.prove(&t, v, 1, dir, w, r, samplesOf(w, r))
+				d.values(&t, v, 1, dir, w, r)
 			}
 		}
 	}
@@ -373,7 +373,7 @@ func (d *differ) added(v *visit, f *field) {
 func (d *differ) landing(t *told, v *visit, f *field, dir int) {
 	_, reader := sides(v.o, v.n, dir)
 	if r := reader.withNumber(f.number); r != nil && v.live[slot(0, dir)] && mayLand(f, r) {
-		d.prove(t, v, 0, dir, f, r, samplesOf(f, r))
+		d.values(t, v, 0, dir, f, r)
 	}
 	r := reader.byKey[f.key]
 	if r == nil || !v.live[slot(1, dir)] {
@@ -388,7 +388,7 @@ func (d *differ) landing(t *told, v *visit, f *field, dir int) {
 	case cast:
 		t.set(1, dir, compat.Rounds, nil)
 	case untold:
-		d.prove(t, v, 1, dir, f, r, samplesOf(f, r))
+		d.values(t, v, 1, dir, f, r)
 	}
 }
 

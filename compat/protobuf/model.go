@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -81,6 +82,9 @@ type message struct {
 	ranges      []protoreflect.FieldNumber // start and end (exclusive) of extension ranges, in turn
 	options     string
 	accessor    bool // no_standard_descriptor_accessor
+	// proofs remembers which values show best what becomes of a field when the
+	// other side reads it: proofKey → func() proof. Only those of shared types.
+	proofs sync.Map
 }
 
 // reservation is what a message or enum reserves; ends are exclusive.

@@ -2,6 +2,7 @@ package protobuf
 
 import (
 	"encoding/hex"
+	"sync"
 
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -13,6 +14,66 @@ func samplesOf(w, r *field) func(*filler) [][]byte {
 	return func(b *filler) [][]byte { return b.samples(w, r) }
 }
 
+// proofKey is a question about the values of a field whose messages are read as
+// each other.
+type proofKey struct {
+	old, next  *message
+	w, r       *field
+	layer, dir int
+}
+
+// proof is which of the samples of a field hurts worst, -1 for none, and what
+// finding it cost in steps.
+type proof struct{ best, cost int }
+
+// values proves what becomes of the values of a field. Where many files import
+// the field's message, the search for the values that hurt is made once, on the
+// message alone; each file proves the one that was found on its own message.
+func (d *differ) values(t *told, v *visit, layer, dir int, w, r *field) {
+	samples := samplesOf(w, r)
+	shared := v.o.file != nil && v.n.file != nil && v.o.name == v.n.name && v.from[slot(layer, dir)] != nil
+	if !shared || w.message != nil && w.message.endless {
+		d.prove(t, v, layer, dir, w, r, samples)
+		return
+	}
+	got, _ := v.n.proofs.LoadOrStore(proofKey{v.o, v.n, w, r, layer, dir}, sync.OnceValue(func() proof { return d.alone(v, layer, dir, samples) }))
+	// Who made it and who found it made pay the same.
+	if found := got.(func() proof)(); found.best >= 0 && d.proofs.Spend(found.cost) {
+		best := func(b *filler) [][]byte {
+			list := samples(b)
+			return list[min(found.best, len(list)):min(found.best+1, len(list))]
+		}
+		if d.prove(t, v, layer, dir, w, r, best) != compat.Undecided {
+			return
+		}
+	}
+	d.prove(t, v, layer, dir, w, r, samples)
+}
+
+// alone finds the best sample for the pair of v without a way there.
+func (d *differ) alone(v *visit, layer, dir int, samples func(*filler) [][]byte) proof {
+	root, worst, out := &visit{o: v.o, n: v.n}, compat.Undecided, proof{best: -1}
+	meter := compat.Budget{}.Meter()
+	for i, content := range samples(&filler{}) {
+		payload, name, ok := frame(root, slot(layer, dir), content, nil)
+		if !ok {
+			continue
+		}
+		cost := judgeCost[layer] + len(payload)
+		if !meter.Spend(cost) {
+			break
+		}
+		out.cost += cost
+		if got, _ := d.judge(layer, dir, payload, name); got.IsHard() && (out.best < 0 || worst.Combine(got) != worst) {
+			worst, out.best = got, i
+		}
+		if worst == compat.Refuses {
+			break
+		}
+	}
+	return out
+}
+
 // judgeCost is what a judgement takes on the wire and in JSON, in steps.
 var judgeCost = [...]int{32, 180}
 
@@ -20,12 +81,12 @@ var judgeCost = [...]int{32, 180}
 // is told without one.
 const mostShown = 1 << 18
 
-// prove tries contents of the pair of v with the real reader and gives t the
-// worst that happened, with its payload. What nothing could hurt, though no
-// proof says so, stays undecided.
-func (d *differ) prove(t *told, v *visit, layer, dir int, w, r *field, samples func(*filler) [][]byte) {
+// prove tries contents of the pair of v with the real reader. It gives t the
+// worst that happened, with its payload, and answers it. What nothing could hurt,
+// though no proof says so, stays undecided.
+func (d *differ) prove(t *told, v *visit, layer, dir int, w, r *field, samples func(*filler) [][]byte) compat.Outcome {
 	if w != nil && r != nil && w.message != nil && w.message.endless {
-		return // no payload holds it
+		return compat.Reads // no payload holds it
 	}
 	worst, proof := compat.Undecided, (*compat.Witness)(nil)
 	writer, _ := sides(d.old, d.next, dir)
@@ -68,6 +129,7 @@ func (d *differ) prove(t *told, v *visit, layer, dir int, w, r *field, samples f
 		}
 	}
 	t.set(layer, dir, worst, proof)
+	return worst
 }
 
 // frame puts content of the pair of v into a whole payload of its root.

@@ -1,12 +1,18 @@
 package protobuf_test
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cartorio-registry/cartorio/compat"
+	checker "github.com/cartorio-registry/cartorio/compat/protobuf"
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/protobuf"
 )
@@ -90,5 +96,55 @@ func TestOutsideWitnesses(t *testing.T) {
 	}
 	if ran == 0 {
 		t.Fatal("no case ran")
+	}
+}
+
+// TestWitnessesOfImportsAreTheDependentsOwn lets many files that import one
+// message ask what becomes of its fields, in any order: each answers with a
+// payload of its own, and each the same as when it is asked alone.
+func TestWitnessesOfImportsAreTheDependentsOwn(t *testing.T) {
+	t.Parallel()
+	before := map[string]string{"base.proto": p3 + "package p; message A { repeated int32 many = 1; map<int32, string> keys = 2; string text = 3; }"}
+	after := map[string]string{"base.proto": p3 + "package p; message A { int32 many = 1; map<bool, string> keys = 2; fixed32 text = 3; }"}
+	var names []string
+	for i := range 4 {
+		name := fmt.Sprintf("m%d.proto", i)
+		names = append(names, name)
+		before[name] = fmt.Sprintf(p3+"import \"base.proto\"; message M%d { p.A a = %d; }", i, 1+i)
+		after[name] = before[name] + fmt.Sprintf(" message New%d {}", i) // so that it is compiled
+	}
+	read := func(f map[string]string, shared *schemas.Shared, path string) schemas.Schema {
+		s, err := protobuf.Parse(t.Context(), tree(f).source(t, path), schemas.ResolverFunc(func(_ context.Context, in schemas.Context, ref schemas.Reference) (schemas.Resolved, error) {
+			return schemas.Resolved{Subject: ref.Target(in), Version: 1, Source: tree(f).source(t, ref.Name)}, nil
+		}), schemas.ParseOptions{Shared: shared, Name: path, Leaf: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	var sides [2]schemas.Shared
+	for i := range 3 * len(names) {
+		name := names[(i*3+i/4)%len(names)]
+		_, got := checker.Checker.Truth(read(before, &sides[0], name), read(after, &sides[1], name), compat.Budget{})
+		_, want := checker.Checker.Truth(read(before, nil, name), read(after, nil, name), compat.Budget{})
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-alone +among others):\n%s", name, diff)
+		}
+		shown := 0
+		for _, c := range got {
+			for _, pair := range c.Witness {
+				for _, w := range pair {
+					if w != nil {
+						shown++
+						if want := "M" + name[1:2]; w.Message != want {
+							t.Errorf("%s: %s has a witness of %s, want one of %s", name, c.Path, w.Message, want)
+						}
+					}
+				}
+			}
+		}
+		if shown == 0 {
+			t.Errorf("%s: no witness", name)
+		}
 	}
 }

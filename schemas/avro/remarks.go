@@ -33,14 +33,14 @@ type DoubtKind uint8
 
 // The classes.
 const (
-	MemberRepeated DoubtKind = iota // a member is given twice
-	LogicalUnknown                  // a logical type has no such name, or is no text
-	LogicalUnfit                    // a logical type does not fit its base type
-	LogicalOnField                  // a logical type stands beside the type, not in it
-	DefaultUnusable                 // a default that no reader can fill in
-	DefaultNullText                 // the text "null" as the default of a nullable field
-	AliasAmbiguous                  // two fields answer to one name
-	RecordEndless                   // no finite value fits
+	MemberRepeated  DoubtKind = iota // a member is given twice
+	LogicalUnknown                   // a logical type has no such name, or is no text
+	LogicalUnfit                     // a logical type does not fit its base type
+	LogicalOnField                   // a logical type stands beside the type, not in it
+	DefaultUnusable                  // a default that no reader can fill in
+	DefaultNullText                  // the text "null" as the default of a nullable field
+	AliasAmbiguous                   // two fields answer to one name
+	RecordEndless                    // no finite value fits
 )
 
 // Doubts are the remarks with their classes, in reading order.

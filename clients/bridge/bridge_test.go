@@ -28,6 +28,7 @@ import (
 	"github.com/cartorio-registry/cartorio/clients/bridge"
 	"github.com/cartorio-registry/cartorio/clients/brokers"
 	"github.com/cartorio-registry/cartorio/clients/deadletter"
+	stompbox "github.com/cartorio-registry/cartorio/clients/deadletter/activemq"
 	kafkabox "github.com/cartorio-registry/cartorio/clients/deadletter/kafka"
 	rabbitbox "github.com/cartorio-registry/cartorio/clients/deadletter/rabbitmq"
 	"github.com/cartorio-registry/cartorio/clients/sr"
@@ -230,6 +231,15 @@ func (p place) topic(name string) string {
 	return "kafka://" + os.Getenv(kafkaVariable) + "/" + p.prefix + name
 }
 
+// stomp names a queue of ActiveMQ, which is made when it is used.
+func (p place) stomp(name string) string {
+	p.t.Helper()
+	if os.Getenv("CARTORIO_TEST_STOMP") == "" {
+		p.t.Skip("CARTORIO_TEST_STOMP is not set")
+	}
+	return "stomp://" + os.Getenv("CARTORIO_TEST_STOMP") + "/" + p.prefix + name
+}
+
 func (p place) box(address string) deadletter.Box {
 	p.t.Helper()
 	a, err := brokers.Parse(address, "", "")
@@ -237,8 +247,12 @@ func (p place) box(address string) deadletter.Box {
 		p.t.Fatal(err)
 	}
 	var b deadletter.Box = rabbitbox.Open(a)
-	if a.Kind == brokers.Kafka {
+	switch a.Kind {
+	case brokers.Kafka:
 		b = kafkabox.Open(a)
+	case brokers.STOMP:
+		b = stompbox.Open(a)
+	case brokers.RabbitMQ:
 	}
 	p.t.Cleanup(func() { _ = b.Close() })
 	return b
@@ -317,6 +331,8 @@ func TestRealTranslate(t *testing.T) {
 		"Kafka to RabbitMQ":    {place.topic, place.queue},
 		"RabbitMQ to RabbitMQ": {place.queue, place.queue},
 		"Kafka to Kafka":       {place.topic, place.topic},
+		"ActiveMQ to Kafka":    {place.stomp, place.topic},
+		"RabbitMQ to ActiveMQ": {place.queue, place.stomp},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

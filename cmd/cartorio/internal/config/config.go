@@ -134,7 +134,9 @@ var keys = map[string]func(*Reader, *yaml.Node){
 	"stability":             (*Reader).stability,
 	"gate":                  (*Reader).gate,
 	"scope":                 (*Reader).scope,
-	"lint":                  (*Reader).lint,
+	"lint.use":              func(r *Reader, n *yaml.Node) { r.File.Lint.Use = r.rules("lint.use", n) },
+	"lint.except":           func(r *Reader, n *yaml.Node) { r.File.Lint.Except = r.rules("lint.except", n) },
+	"lint.ignore":           func(r *Reader, n *yaml.Node) { r.File.Lint.Ignore = r.paths("lint.ignore", n) },
 	"environments":          (*Reader).environments,
 	"registry.context":      func(r *Reader, n *yaml.Node) { r.context("registry.context", n, &r.File.Context) },
 	"registry.auth":         (*Reader).auth,
@@ -384,15 +386,6 @@ func (r *Reader) scope(n *yaml.Node) {
 	if s.Prefix != "" && s.Pattern != "" {
 		r.complain(n, "scope has both prefix and pattern: take one")
 	}
-}
-
-func (r *Reader) lint(n *yaml.Node) {
-	l := &r.File.Lint
-	r.mapping("lint", n, map[string]func(*yaml.Node){
-		"use":    func(n *yaml.Node) { l.Use = r.rules("lint.use", n) },
-		"except": func(n *yaml.Node) { l.Except = r.rules("lint.except", n) },
-		"ignore": func(n *yaml.Node) { l.Ignore = r.paths("lint.ignore", n) },
-	})
 }
 
 func (r *Reader) environments(n *yaml.Node) {

@@ -308,7 +308,7 @@ func TestDocumentation(t *testing.T) {
 		t.Fatalf("%d examples", len(blocks)-1)
 	}
 	whole, _, _ := strings.Cut(blocks[1], "```")
-	if f, faults := read(t, whole); len(faults) > 0 || len(f.Subjects) != 2 || f.Context != ".shop" {
+	if f, faults := read(t, whole); len(faults) > 0 || len(f.Subjects) != 4 || f.Context != ".shop" {
 		t.Errorf("%v %+v", faults, f)
 	}
 	if err := schemaOf(t, config.Schema()).Validate(asJSON(t, whole)); err != nil {

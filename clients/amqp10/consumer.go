@@ -172,7 +172,7 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 func (c *Consumer) Run(ctx context.Context) error {
 	err := c.start(ctx)
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // it was told to stop, before it began or after
+		return nil // it was told to stop, before it began or after
 	}
 	if err != nil {
 		return fmt.Errorf("consume from %s: %w", c.o.Queue, err)

@@ -26,7 +26,7 @@ func (c corpus) write(t testing.TB, dir, format string) {
 	}[format]
 	for _, side := range []string{"old", "new"} {
 		for i := range c.files {
-			hit := side == "new" && i*c.changed/c.files != (i+1)*c.changed/c.files && !(c.calm && i < c.files/20)
+			hit := side == "new" && i*c.changed/c.files != (i+1)*c.changed/c.files && (!c.calm || i >= c.files/20)
 			name, text := draw(i, hit)
 			at := filepath.Join(dir, side, filepath.FromSlash(name))
 			if err := os.MkdirAll(filepath.Dir(at), 0o750); err != nil {

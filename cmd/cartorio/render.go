@@ -197,14 +197,13 @@ func (t *text) summary(doc compat.Document, results []result, against string) {
 			counts = append(counts, fmt.Sprintf("%d %s", n, word))
 		}
 	}
-	switch {
-	case doc.Verdict == compat.NothingCompared:
+	if doc.Verdict == compat.NothingCompared {
 		// What was not compared is not called compatible.
 		t.b.WriteString(t.paint(yellow, "nothing compared") + ": ")
 		if fresh > 0 {
 			counts = append(counts, plural(fresh, "new schema", "new schemas"))
 		}
-	default:
+	} else {
 		colour, verdict := red, strings.ReplaceAll(string(doc.Verdict), "_", " ")
 		if doc.Verdict == compat.Compatible {
 			colour = green

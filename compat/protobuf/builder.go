@@ -13,7 +13,6 @@ import (
 	"github.com/cartorio-registry/cartorio/schemas/protobuf"
 )
 
-
 // builder makes types.
 type builder struct {
 	schema     *protobuf.Schema

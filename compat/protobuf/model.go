@@ -10,7 +10,6 @@ import (
 	"github.com/cartorio-registry/cartorio/schemas/protobuf"
 )
 
-
 // model is a schema as the truth compares it: what every feature, label and
 // default comes to, with the places of the texts.
 type model struct {

@@ -172,7 +172,9 @@ func (r *runner) run() outcome {
 	cmd.Dir = r.checkout
 	cmd.Env = append(r.environ(), "GITHUB_ACTIONS=true", "GITHUB_ACTION_PATH="+here, "GITHUB_WORKSPACE="+r.checkout,
 		"GITHUB_REPOSITORY=acme/shop", "GITHUB_STEP_SUMMARY="+summary, "GITHUB_OUTPUT="+outputs, "RUNNER_TEMP="+folder, "IN_BINARY="+r.binary)
+	r.api.pass() // what the test has set is there for the server, and afterwards the other way round
 	out, err := cmd.CombinedOutput()
+	r.api.pass()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		r.t.Fatal(err)
@@ -217,6 +219,13 @@ type comment struct {
 	User struct {
 		Type string `json:"type"`
 	} `json:"user"`
+}
+
+// pass waits until no request is being answered: the program in between says
+// nothing to the race detector of what it has asked and when.
+func (a *api) pass() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 }
 
 func (a *api) ServeHTTP(w http.ResponseWriter, req *http.Request) {

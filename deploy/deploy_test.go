@@ -59,6 +59,7 @@ type clone struct {
 	dir  string
 	base string // the commit of main
 	env  []string
+	apis []*recorder // asked by the programs that it runs
 }
 
 func newClone(t *testing.T, programs ...string) *clone {
@@ -127,12 +128,23 @@ func (c *clone) run(env []string, program string, args ...string) (int, string) 
 	c.t.Helper()
 	cmd := exec.CommandContext(c.t.Context(), program, args...)
 	cmd.Dir, cmd.Env = c.dir, append(append([]string{}, c.env...), env...)
+	c.pass() // what the test has set is there for the servers, and afterwards the other way round
 	out, err := cmd.CombinedOutput()
+	c.pass()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		c.t.Fatalf("%s: %v", program, err)
 	}
 	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+// pass waits until no request is being answered: the program in between says
+// nothing to the race detector of what it has asked and when.
+func (c *clone) pass() {
+	for _, r := range c.apis {
+		r.mu.Lock()
+		r.mu.Unlock() //nolint:staticcheck // to wait is all that is wanted
+	}
 }
 
 // decoded reads a YAML file of this folder.
@@ -170,11 +182,12 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	json.NewEncoder(w).Encode(answer) // the client tells
 }
 
-func serve(t *testing.T, answer func(req *http.Request) (int, any)) (*recorder, string) {
-	t.Helper()
+func (c *clone) serve(answer func(req *http.Request) (int, any)) (*recorder, string) {
+	c.t.Helper()
 	r := &recorder{answer: answer}
 	server := httptest.NewServer(r)
-	t.Cleanup(server.Close)
+	c.t.Cleanup(server.Close)
+	c.apis = append(c.apis, r)
 	return r, server.URL
 }
 
@@ -191,7 +204,7 @@ func TestGitLab(t *testing.T) {
 		variables = append(variables, name+"="+value)
 	}
 	notes := []map[string]any{{"id": 1, "body": "> <!-- cartorio check -->"}}
-	api, url := serve(t, func(req *http.Request) (int, any) {
+	api, url := c.serve(func(req *http.Request) (int, any) {
 		if req.Method == http.MethodPost {
 			notes = append(notes, map[string]any{"id": 2, "body": "<!-- cartorio check -->\nold"})
 			return http.StatusCreated, notes[1]
@@ -301,7 +314,7 @@ func TestBitbucket(t *testing.T) {
 		fmt.Fprintf(&many, ",\n  {\"name\": \"f%d\", \"type\": \"int\"}", i)
 	}
 	c.write("schemas/order.avsc", many.String()+"\n]}\n")
-	api, url := serve(t, func(*http.Request) (int, any) { return http.StatusOK, nil })
+	api, url := c.serve(func(*http.Request) (int, any) { return http.StatusOK, nil })
 	env := []string{
 		"BITBUCKET_PR_DESTINATION_BRANCH=main", "BITBUCKET_API=" + url, "BITBUCKET_PROXY=",
 		"BITBUCKET_WORKSPACE=acme", "BITBUCKET_REPO_SLUG=shop", "BITBUCKET_COMMIT=abc",
@@ -338,7 +351,7 @@ func TestBitbucket(t *testing.T) {
 	}
 
 	// An API that refuses changes no verdict.
-	refusing, url := serve(t, func(*http.Request) (int, any) { return http.StatusForbidden, nil })
+	refusing, url := c.serve(func(*http.Request) (int, any) { return http.StatusForbidden, nil })
 	c.write("schemas/order.avsc", fine)
 	code, out = c.run(append(env, "BITBUCKET_API="+url), "bash", "-e", "-c", strings.Join(script, "\n"))
 	if code != 0 || !strings.Contains(out, "no report was made") || len(refusing.told) != 1 {

@@ -55,9 +55,6 @@ edit() {
   printf '```\n\n'
 }
 
-# quiet runs what the reader need not see.
-quiet() { "$@" >/dev/null 2>&1; }
-
 say <<'X'
 # From nothing to a gate on your pull requests
 
@@ -100,10 +97,10 @@ file schemas/customer.json <<'X'
   "additionalProperties": false
 }
 X
-mkdir .github # init then knows the platform
-quiet git init -b main
-quiet git add .
-quiet git commit -m 'the schemas'
+say <<'X'
+Make it a repository and commit; the folder `.github` tells `init` the platform:
+X
+show 0 "mkdir .github && git init -q -b main && git add . && git commit -qm 'the schemas'"
 say <<'X'
 ## 2. Switch the gate on
 
@@ -111,10 +108,12 @@ say <<'X'
 X
 show 0 cartorio init
 show 0 "grep -v '^ *#' cartorio.yaml | grep ."
-quiet git add .
-quiet git commit -m 'the gate'
 say <<'X'
-Commit both. Name the same folder here and in the workflow, since findings are known by their subjects, which are seen from there. Nothing has changed yet, and the gate says so:
+Commit both:
+X
+show 0 "git add . && git commit -qm 'the gate'"
+say <<'X'
+Name the same folder here and in the workflow, since findings are known by their subjects, which are seen from there. Nothing has changed yet, and the gate says so:
 X
 show 0 cartorio check schemas
 say <<'X'
@@ -122,16 +121,16 @@ say <<'X'
 
 On a branch, somebody adds a currency to the order and turns the number of parcels into a text.
 X
-quiet git checkout -b currency
+show 0 'git checkout -q -b currency'
 edit schemas/order.avsc 's|{"name": "id", "type": "long"},|&\n    {"name": "currency", "type": "string"},|'
 edit schemas/shop/shipment.proto 's/int32 parcels/string parcels/'
-quiet git commit -am 'a currency'
+show 0 "git commit -qam 'a currency'"
 say <<'X'
 Both look harmless in review. The gate compares with the commit where the branch began, read from git; nothing is checked out:
 X
 show 1 cartorio check schemas
 say <<'X'
-Exit code 1 fails the pull request. Each finding says at which line, why, what to do instead, and with a *witness* proves it: a message that the old schema wrote and the new one cannot read. In a pull request the same findings are annotations at the lines, and one comment.
+Exit code 1 fails the pull request. Each finding says at which line, why, what to do instead, and with a *witness* proves it: a message that the old schema wrote and the new one cannot read. In a pull request the same findings are annotations at the lines; the action of [ci/github.md](ci/github.md) adds one comment.
 
 ## 4. The repair
 
@@ -139,7 +138,7 @@ An order gets a default, so that new readers know what old orders mean. The ship
 X
 edit schemas/order.avsc 's|"currency", "type": "string"|&, "default": "EUR"|'
 edit schemas/shop/shipment.proto 's|string parcels = 2;|int32 parcels = 2;\n  string parcel_list = 3;|'
-quiet git commit -am 'a currency that old orders have too'
+show 0 "git commit -qam 'a currency that old orders have too'"
 show 0 cartorio check schemas
 say <<'X'
 Notes are the changelog of what is compatible. The pull request passes.
@@ -149,15 +148,15 @@ Notes are the changelog of what is compatible. The pull request passes.
 Nobody reads ages any more, and the customer loses them. Old customers still carry the member, and a closed object refuses it:
 X
 edit schemas/customer.json '/"age"/d; s|{"type": "string"},|{"type": "string"}|'
-quiet git commit -am 'no ages'
+show 0 "git commit -qam 'no ages'"
 show 1 cartorio check schemas
 fingerprint=$({ cartorio check schemas --format text 2>/dev/null || true; } | sed -n 's/^ *fingerprint *//p' | head -n 1)
 say <<'X'
 When that is agreed, the one finding is accepted, with a reason, a name, and an end. The entry is reviewed like everything else in the pull request:
 X
 until=$(date -u -d '+90 days' +%F)
-show 0 "cartorio except $fingerprint --reason 'no customer has an age since May' --owner team-shop --until $until" | sed "s/$until/2026-12-31/g"
-show 0 "cartorio check schemas | grep -A 1 accepted" | sed "s/$until/2026-12-31/g"
+show 0 "cartorio except $fingerprint --reason 'no customer has an age since May' --owner team-shop --until $until" | sed "s/$until/2027-06-30/g"
+show 0 "cartorio check schemas | grep -A 1 accepted" | sed "s/$until/2027-06-30/g"
 say <<'X'
 It stays in every report, marked, until its last day; the next change of the same schema needs its own entry.
 

@@ -189,7 +189,7 @@ func unwrap(text []byte) recorded {
 		return recorded{unusable: "the recording is not understood: " + err.Error()}
 	}
 	m := recorded{headers: headersOf(e.Headers)}
-	if e.Properties != nil {
+	if e.Properties != nil && e.Properties.Headers != nil { // an exported dead letter keeps its own beside them
 		m.headers = headersOf(e.Properties.Headers)
 	}
 	encoding := orWord(e.Encoding, e.Rabbit)

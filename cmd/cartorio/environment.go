@@ -18,6 +18,12 @@ var moveCredentials = []string{
 	"CARTORIO_TO_USER", "CARTORIO_TO_PASSWORD", "CARTORIO_TO_TOKEN",
 }
 
+// The variables of brokers, for dlq and inspect, and of the two ends of a bridge.
+var brokerCredentials = []string{
+	"CARTORIO_BROKER_USER", "CARTORIO_BROKER_PASSWORD",
+	"CARTORIO_BRIDGE_FROM_USER", "CARTORIO_BRIDGE_FROM_PASSWORD", "CARTORIO_BRIDGE_TO_USER", "CARTORIO_BRIDGE_TO_PASSWORD",
+}
+
 // foreign begins the variables that are read elsewhere: by the tests, and by the
 // benchmarks. A variable that is one word of them is one too.
 var foreign = []string{
@@ -25,11 +31,20 @@ var foreign = []string{
 	"CARTORIO_PAIRS", "CARTORIO_SEED", "CARTORIO_OPEN", "CARTORIO_SCALE", "CARTORIO_PEERS", "CARTORIO_STRICT_TIME",
 }
 
+// every lists the commands below one, those that have commands of their own too.
+func every(cmd *cobra.Command) []*cobra.Command {
+	var list []*cobra.Command
+	for _, c := range cmd.Commands() {
+		list = append(append(list, c), every(c)...)
+	}
+	return list
+}
+
 // tellUnknown names the variables that look like settings and are none: a
 // misspelt one would be ignored without a word.
 func (a *app) tellUnknown(root *cobra.Command) {
-	known := append([]string{"CARTORIO_CONFIG", "CARTORIO_DEBUG"}, slices.Concat(credentials, moveCredentials)...)
-	for _, cmd := range root.Commands() {
+	known := append([]string{"CARTORIO_CONFIG", "CARTORIO_DEBUG"}, slices.Concat(credentials, moveCredentials, brokerCredentials)...)
+	for _, cmd := range every(root) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, variable(f)) })
 	}
 	var list []string

@@ -351,6 +351,14 @@ func settingsTopic(root *cobra.Command) *cobra.Command {
 				}
 			})
 		}
+		b.WriteString("\n\nWith a variable, and no key:\n")
+		for _, c := range every(root) {
+			c.Flags().VisitAll(func(f *pflag.Flag) {
+				if c.Parent() != root && c.Parent().Name() != "completion" {
+					fmt.Fprintf(&b, "\n  %-34s %s", strings.TrimPrefix(c.CommandPath(), root.Name()+" ")+" --"+f.Name, variable(f))
+				}
+			})
+		}
 		b.WriteString("\n\nOnly in the environment:\n")
 		for _, v := range []struct{ name, says string }{
 			{credentials[0], "name of the user that asks a registry"},
@@ -358,6 +366,9 @@ func settingsTopic(root *cobra.Command) *cobra.Command {
 			{credentials[2], "bearer token, instead of both"},
 			{"CARTORIO_FROM_USER, _PASSWORD, _TOKEN", "the same for what migrate reads"},
 			{"CARTORIO_TO_USER, _PASSWORD, _TOKEN", "the same for what migrate fills"},
+			{"CARTORIO_BROKER_USER, _PASSWORD", "who asks the broker of a dead letter or a message"},
+			{"CARTORIO_BRIDGE_FROM_USER, _PASSWORD", "who reads at one end of a bridge"},
+			{"CARTORIO_BRIDGE_TO_USER, _PASSWORD", "who writes at the other"},
 			{"CARTORIO_DEBUG", "1 prints where a defect arose"},
 			{"NO_COLOR", "anything keeps colours away"},
 		} {

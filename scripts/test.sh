@@ -28,7 +28,7 @@ outside=()
 [ -n "${CARTORIO_CONFORMANCE:-}" ] || outside+=("CARTORIO_CONFORMANCE is not set: no outside case folder was run (the project's own cases were)")
 [ -n "${CARTORIO_TEST_PACKAGES:-}" ] || outside+=("CARTORIO_TEST_PACKAGES is not set: the snippets for pre-commit, Maven and Gradle were not run with those tools")
 
-"$go" test "$@" ./...
+"$go" test -timeout 30m "$@" ./...
 status=$?
 
 if [ $# -eq 0 ]; then

@@ -31,6 +31,9 @@ const (
 	twmbWhole = "twmb takes a default with an exponent for an integer"
 	// twmb takes an alias for every namespace.
 	twmbAlias = "twmb matches an alias by its simple name"
+	// Two branches of the reader list the writer's name: twmb takes the first, we
+	// the first that resolves without error.
+	twmbTwice = "twmb takes the first of two branches with one alias"
 	// twmb compares what stands inside a record that no finite value fits.
 	twmbEndless = "twmb refuses what nobody can write"
 	// An int in a union of float and long: twmb takes the first branch that can read
@@ -170,7 +173,26 @@ func (r *referee) whyRefused() string {
 	if hasEndless(r.writer) {
 		return twmbEndless
 	}
+	if r.hasAliasTwice() {
+		return twmbTwice
+	}
 	return ""
+}
+
+// hasAliasTwice tells whether two branches of a union of the reader list one name
+// of the writer's types.
+func (r *referee) hasAliasTwice() bool {
+	return has(r.writer, func(w *avro.Type) bool {
+		return w.Named != nil && has(r.reader, func(t *avro.Type) bool {
+			n := 0
+			for _, b := range t.Branches {
+				if b.Named != nil && b.Kind == w.Kind && slices.Contains(b.Named.Aliases, w.Named.Full) {
+					n++
+				}
+			}
+			return n > 1
+		})
+	})
 }
 
 // whyDiffers finds the reason for which it reads another value.

@@ -133,7 +133,10 @@ func (t *Tree) tar(r io.Reader) error {
 			if n == 0 {
 				return errors.New("it is neither a tar nor a zip archive, or an empty one")
 			}
-			return nil
+			if bounded.ended {
+				return errCut // the two blocks of zeros that close a tar did not come
+			}
+			return rest(bounded)
 		}
 		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
 			if n == 0 && errors.Is(err, tar.ErrHeader) {
@@ -154,10 +157,29 @@ func (t *Tree) tar(r io.Reader) error {
 	}
 }
 
-// bound refuses to unpack more than it may.
+// errCut tells of a tar that lacks its end: what was cut off is not known, and
+// files that are not there would count as removed.
+var errCut = errors.New("the archive is cut short: the two blocks of zeros at its end are missing")
+
+// rest reads what stands behind a tar's end, with which gzip tells whether the
+// whole came as it was packed. What is no gzip behind that is left alone.
+func rest(r io.Reader) error {
+	_, err := io.Copy(io.Discard, r)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the archive is cut short: the end of its gzip is missing")
+	case errors.Is(err, gzip.ErrHeader):
+		return nil
+	}
+	return err
+}
+
+// bound refuses to unpack more than it may. ended tells that more was asked for
+// than there was.
 type bound struct {
 	r          io.Reader
 	left, most int64
+	ended      bool
 }
 
 func (b *bound) Read(p []byte) (int, error) {
@@ -166,6 +188,7 @@ func (b *bound) Read(p []byte) (int, error) {
 	}
 	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
+	b.ended = b.ended || n == 0 && errors.Is(err, io.EOF)
 	return n, err
 }
 

@@ -155,3 +155,28 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// An archive is refused wherever it was cut: at the border between two members
+// as well, and in a file of zeros, which look like the end.
+func TestArchivesCutShortAreRefused(t *testing.T) {
+	t.Parallel()
+	entries := []entry{{name: "a.avsc", text: `"int"`}, {name: "b/c.avsc", text: `"long"`}, {name: "zeros", text: strings.Repeat("\x00", 2048)}}
+	for name, whole := range map[string][]byte{"tar": tarOf(t, false, entries...), "tar.gz": tarOf(t, true, entries...), "zip": zipOf(t, entries...)} {
+		if _, err := archive.Read(bytes.NewReader(whole), archive.Limits{}); err != nil {
+			t.Errorf("the whole %s: %v", name, err)
+		}
+		for n := range len(whole) {
+			if _, err := archive.Read(bytes.NewReader(whole[:n]), archive.Limits{}); err == nil {
+				t.Errorf("%s: %d of %d bytes are taken for the whole", name, n, len(whole))
+			}
+		}
+		padded := append(bytes.Clone(whole), make([]byte, 10240)...)
+		if _, err := archive.Read(bytes.NewReader(padded), archive.Limits{}); name != "zip" && err != nil {
+			t.Errorf("%s with padding behind it: %v", name, err)
+		}
+	}
+	cut := tarOf(t, false, entries...)[:1024]
+	if _, err := archive.Read(bytes.NewReader(cut), archive.Limits{}); err == nil || !strings.Contains(err.Error(), "the archive is cut short") {
+		t.Errorf("cut behind its first member: %v", err)
+	}
+}

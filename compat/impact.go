@@ -183,19 +183,6 @@ func whyNot(r Report) string {
 // spans tells whether a declared range, "1..3", "2.." or "1,3..4", has a version;
 // ok is false for a text that is none.
 func spans(text string, v schemas.Version) (has, ok bool) {
-	for part := range strings.SplitSeq(text, ",") {
-		from, to, isRange := strings.Cut(part, "..")
-		first, err := strconv.ParseInt(from, 10, 32)
-		last := first
-		if err == nil && isRange {
-			if last = int64(v); to != "" {
-				last, err = strconv.ParseInt(to, 10, 32)
-			}
-		}
-		if err != nil {
-			return false, false
-		}
-		has = has || first <= int64(v) && int64(v) <= last
-	}
-	return has, true
+	list, err := schemas.ParseSpans(text)
+	return slices.ContainsFunc(list, func(s schemas.Span) bool { return s.Has(v) }), err == nil
 }

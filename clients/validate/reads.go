@@ -1,55 +1,25 @@
 package validate
 
-import (
-	"fmt"
-	"math"
-	"strconv"
-	"strings"
-
-	"github.com/cartorio-registry/cartorio/schemas"
-)
+import "github.com/cartorio-registry/cartorio/schemas"
 
 // Range is the versions that a consumer declares to read. The zero Range is
 // every version.
 type Range struct {
-	spans      []span
+	spans      []schemas.Span
 	text       string
 	compatible schemas.Version // of ReadsCompatible
 }
-
-type span struct{ from, to schemas.Version }
-
-const unbounded schemas.Version = math.MaxInt32
 
 // Reads reads a declaration of versions: "3", "1..3", "2..", "1,3..4".
 // Ranges include both ends; there are no spaces.
 //
 // Errors: anything else, and a range that ends before it begins.
 func Reads(text string) (Range, error) {
-	r := Range{text: text}
-	for part := range strings.SplitSeq(text, ",") {
-		from, to, isRange := strings.Cut(part, "..")
-		s := span{}
-		var err error
-		if s.from, err = bound(from); err == nil {
-			switch {
-			case !isRange:
-				s.to = s.from
-			case to == "":
-				s.to = unbounded
-			default:
-				s.to, err = bound(to)
-			}
-		}
-		if err != nil {
-			return Range{}, fmt.Errorf("read the version range %q: %q is no version: write ranges like 3, 1..3, 2.. or 1,3..4", text, part)
-		}
-		if s.to < s.from {
-			return Range{}, fmt.Errorf("read the version range %q: %q ends before it begins", text, part)
-		}
-		r.spans = append(r.spans, s)
+	spans, err := schemas.ParseSpans(text)
+	if err != nil {
+		return Range{}, err
 	}
-	return r, nil
+	return Range{spans: spans, text: text}, nil
 }
 
 // MustReads is Reads for ranges that stand in code; it panics on a bad one.
@@ -59,14 +29,6 @@ func MustReads(text string) Range {
 		panic(err)
 	}
 	return r
-}
-
-func bound(text string) (schemas.Version, error) {
-	if text == "" || text[0] < '1' || text[0] > '9' {
-		return 0, strconv.ErrSyntax
-	}
-	n, err := strconv.ParseUint(text, 10, 31)
-	return schemas.Version(n), err
 }
 
 // Has tells whether v is declared. Of ReadsCompatible only the version that it
@@ -79,7 +41,7 @@ func (r Range) Has(v schemas.Version) bool {
 		return true
 	}
 	for _, s := range r.spans {
-		if v >= s.from && v <= s.to {
+		if s.Has(v) {
 			return true
 		}
 	}
@@ -91,9 +53,9 @@ func (r Range) Has(v schemas.Version) bool {
 func (r Range) Bounds() []schemas.Version {
 	var out []schemas.Version
 	for _, s := range r.spans {
-		out = append(out, s.from)
-		if s.to != unbounded && s.to != s.from {
-			out = append(out, s.to)
+		out = append(out, s.From)
+		if s.To != schemas.Unbounded && s.To != s.From {
+			out = append(out, s.To)
 		}
 	}
 	return out

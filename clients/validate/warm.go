@@ -88,9 +88,9 @@ func (v *Validator) warm(ctx context.Context, e *Expect, s schemas.Subject) erro
 	}
 	need := map[schemas.Version]bool{latest.found.Version: false}
 	for _, sp := range e.Reads.spans {
-		need[sp.from] = true
-		if sp.to != unbounded {
-			need[sp.to] = true
+		need[sp.From] = true
+		if sp.To != schemas.Unbounded {
+			need[sp.To] = true
 		}
 	}
 	for _, one := range []schemas.Version{e.Reader, e.Assume, e.Reads.compatible} {

@@ -19,7 +19,8 @@ type Read struct {
 	Consumer, Environment string
 	// Accepts is the range that was declared, empty for any; Pinned is the version
 	// that payloads are read with, 0 for the writer's own. A consumer may declare
-	// several, as two of its builds do that run side by side.
+	// several, as two of its builds do that run side by side: each counts while it is
+	// told, see [ReadersOverlap].
 	Accepts string
 	Pinned  schemas.Version
 	Version schemas.Version
@@ -48,6 +49,9 @@ type ReaderStore interface {
 const (
 	// ReadersExpire is how long a consumer is known that tells nothing any more.
 	ReadersExpire = 30 * 24 * time.Hour
+	// ReadersOverlap is how long a declaration counts beside a later one of the same
+	// consumer, since it was last told: builds of a rolling deploy run side by side.
+	ReadersOverlap = time.Hour
 	// MostReads bounds what one report may say, in declarations and versions.
 	MostReads = 10_000
 
@@ -173,10 +177,13 @@ func checkReadership(told *schemas.Readership) error {
 		switch {
 		case one.Subject.Name == "":
 			return refuse("reads/%d names no subject", i)
-		case len(one.Accepts) > longestAccepts || !utf8.ValidString(one.Accepts) || hasControl(one.Accepts):
-			return refuse("reads/%d: accepts is no range of versions, such as 1..3", i)
+		case len(one.Accepts) > longestAccepts:
+			return refuse("reads/%d: accepts has %d bytes, and %d are allowed", i, len(one.Accepts), longestAccepts)
 		case one.Pinned < 0:
 			return refuse("reads/%d: pinned is %d: versions count from 1", i, one.Pinned)
+		}
+		if err := checkAccepts(one.Accepts); err != nil {
+			return refuse("reads/%d: accepts: %v", i, err)
 		}
 		for _, v := range one.Versions {
 			if v < 1 {
@@ -190,13 +197,28 @@ func checkReadership(told *schemas.Readership) error {
 	return nil
 }
 
+// checkAccepts refuses a declaration that nothing could judge a version by: a
+// consumer would stand in the way of every deployment until it expires.
+func checkAccepts(text string) error {
+	if text == "" || text == "any" {
+		return nil
+	}
+	version, compatible := strings.CutPrefix(text, "compatible with ")
+	spans, err := schemas.ParseSpans(version)
+	if err == nil && compatible && version != spans[0].From.String() {
+		err = fmt.Errorf("%q names no single version, such as compatible with 3", text)
+	}
+	return err
+}
+
 // readersUnkept is the answer of a registry whose journal keeps no readers.
 func readersUnkept() error {
 	return &Error{Code: CodeReaderInvalid, Text: "this database keeps no readers"}
 }
 
 // ReadersOf lists what consumers read of a subject, by environment, consumer and
-// declaration; those that told nothing for [ReadersExpire] are forgotten.
+// declaration; those that told nothing for [ReadersExpire] are forgotten, and so
+// is a declaration that a later one has replaced for [ReadersOverlap].
 //
 // Errors: CodeSubjectUnknown for a subject that never was; CodeStore.
 func (r *Registry) ReadersOf(ctx context.Context, s schemas.Subject) ([]Reader, error) {
@@ -230,11 +252,12 @@ func (r *Registry) readersOf(ctx context.Context, s schemas.Subject) ([]Reader, 
 	if r.readers == nil {
 		return nil, nil
 	}
-	reads, err := r.readers.Reads(ctx, s, r.now().Add(-ReadersExpire))
+	now := r.now()
+	reads, err := r.readers.Reads(ctx, s, now.Add(-ReadersExpire))
 	if err != nil {
 		return nil, storeError("look for readers", err)
 	}
-	return gatherReaders(reads), nil
+	return inForce(gatherReaders(reads), now), nil
 }
 
 // gatherReaders joins the versions with their declarations. A version whose
@@ -264,6 +287,26 @@ func gatherReaders(reads []Read) []Reader {
 		to.Uses = append(to.Uses, Use{one.Version, one.At})
 	}
 	return list
+}
+
+// inForce leaves out the declarations that were not told for [ReadersOverlap]
+// while the same consumer told another later: the build that made them has gone.
+// The list is as gatherReaders has it.
+func inForce(list []Reader, now time.Time) []Reader {
+	type reads struct {
+		consumer, environment string
+		subject               schemas.Subject
+	}
+	of := func(r *Reader) reads { return reads{r.Consumer, r.Environment, r.Subject} }
+	latest := map[reads]time.Time{}
+	for i := range list {
+		if one := &list[i]; one.Told.After(latest[of(one)]) {
+			latest[of(one)] = one.Told
+		}
+	}
+	return slices.DeleteFunc(list, func(r Reader) bool {
+		return r.Told.Before(latest[of(&r)]) && now.Sub(r.Told) >= ReadersOverlap
+	})
 }
 
 // readerStore is what a journal keeps readers in; nil when it does not.

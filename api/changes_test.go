@@ -38,7 +38,7 @@ func (c *client) everything() {
 		{"DELETE", "/subjects/:.c:t?permanent=true", nil},
 		{"DELETE", "/contexts/.c", nil},
 		{"POST", "/subjects/s/versions/1/tags", `{"metadata":{"properties":{"owner":"me"}}}`},
-		{"PUT", "/api/v1/exceptions?subject=s", `{"exceptions":[{"fingerprint":"0123456789abcdef0123456789abcdef","reason":"nobody reads it","owner":"me","until":"2030-01-01T00:00:00Z"}]}`},
+		{"PUT", "/api/v1/exceptions?subject=s", `{"exceptions":[{"fingerprint":"0123456789abcdef0123456789abcdef","reason":"nobody reads it","owner":"me","until":"2026-12-31T00:00:00Z"}]}`},
 		{"DELETE", "/api/v1/exceptions?subject=s", nil},
 		{"PUT", "/mode?force=true", `{"mode":"IMPORT"}`},
 		{"DELETE", "/mode?recursive=true", nil},

@@ -16,7 +16,7 @@ var (
 			{"fingerprint", stringShape, true, "of the finding, 32 hexadecimal digits"},
 			{"reason", stringShape, true, "why it does no harm"},
 			{"owner", stringShape, true, "who answers for that"},
-			{"until", stringShape, false, "RFC 3339, the last moment it counts; absent is for ever"},
+			{"until", stringShape, false, "RFC 3339, the last moment it counts, at most 366 days from now; required of entries that are new or changed"},
 		}}}, true, ""},
 	}}
 )

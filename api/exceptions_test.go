@@ -41,8 +41,12 @@ func TestExceptionsAreHonoured(t *testing.T) {
 		return map[string]any{"exceptions": []any{map[string]any{"fingerprint": f, "reason": "nobody reads it", "owner": "team-a", "until": until}}}
 	}
 
-	c.want(c.do("PUT", "/api/v1/exceptions?subject=s", entry("2020-01-01T00:00:00Z")), 200, `{"exceptions":[{"fingerprint":"`+f+`","reason":"nobody reads it","owner":"team-a","until":"2020-01-01T00:00:00Z"}]}`)
-	refused("after it has ended", true)
+	for until, want := range map[string]string{"": "has no end", "2020-01-01T00:00:00Z": "must lie ahead", "2039-01-01T00:00:00Z": "more than a year away"} {
+		if a := c.do("PUT", "/api/v1/exceptions?subject=s", entry(until)); a.status != 422 || !strings.Contains(a.body, want) {
+			t.Errorf("until %q: %s, want %s", until, a, want)
+		}
+	}
+	refused("when no entry was taken", true)
 	later := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	// Another subject's does not count; that of the context does.
 	c.do("PUT", "/api/v1/exceptions?subject=s", map[string]any{"exceptions": []any{}})
@@ -72,15 +76,15 @@ func TestExceptionsAreHonoured(t *testing.T) {
 func TestExceptionsThatAreNone(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, api.Options{})
-	good := `{"fingerprint":"0123456789abcdef0123456789abcdef","reason":"r","owner":"o"}`
+	good := `{"fingerprint":"0123456789abcdef0123456789abcdef","reason":"r","owner":"o","until":"` + epoch.AddDate(0, 6, 0).Format(time.RFC3339) + `"}`
 	for body, want := range map[string]int{
 		`{}`: 422, `{"exceptions":7}`: 400, `{"exceptions":[7]}`: 400,
-		`{"exceptions":[` + strings.Replace(good, "0123", "xyz!", 1) + `]}`:           422,
-		`{"exceptions":[` + strings.Replace(good, `"r"`, `" "`, 1) + `]}`:             422,
-		`{"exceptions":[` + strings.Replace(good, `"o"`, `""`, 1) + `]}`:              422,
-		`{"exceptions":[` + good + `,` + good + `]}`:                                  422,
-		`{"exceptions":[` + strings.Replace(good, `"o"`, `"o","until":"x"`, 1) + `]}`: 400,
-		`{"exceptions":[` + good + `]}`:                                               200,
+		`{"exceptions":[` + strings.Replace(good, "0123", "xyz!", 1) + `]}`:            422,
+		`{"exceptions":[` + strings.Replace(good, `"r"`, `" "`, 1) + `]}`:              422,
+		`{"exceptions":[` + strings.Replace(good, `"o"`, `""`, 1) + `]}`:               422,
+		`{"exceptions":[` + good + `,` + good + `]}`:                                   422,
+		`{"exceptions":[` + strings.Replace(good, `"until":"`, `"until":"x`, 1) + `]}`: 400,
+		`{"exceptions":[` + good + `]}`:                                                200,
 	} {
 		if a := c.do("PUT", "/api/v1/exceptions", json.RawMessage(body)); a.status != want {
 			t.Errorf("%s: %s, want %d", body, a, want)

@@ -16,6 +16,9 @@ import (
 // mostExceptions is how many exceptions one scope may have.
 const mostExceptions = 10_000
 
+// LongestException is how long an exception may hold from now on.
+const LongestException = 366 * 24 * time.Hour
+
 var fingerprintForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 // ExceptionsOf answers a scope's own exceptions, by fingerprint. What has ended
@@ -59,8 +62,13 @@ func (r *Registry) accepted(subject schemas.Subject) []compat.Exception {
 // has not are cleared. All of it is one append; a list that changes nothing
 // writes nothing. The subject need not exist.
 //
-// Errors: CodeInvalid for an entry without fingerprint, reason or owner, for one
-// that stands there twice, and for too many; CodeSubjectInvalid.
+// An exception ends within [LongestException]. Those that the scope has already
+// stay as they are, also when they have ended, so that others can be changed
+// beside them.
+//
+// Errors: CodeExceptionInvalid for an entry without fingerprint, reason or owner,
+// for a new or changed one without an end or with one that has passed or is too
+// far away, for one that stands there twice, and for too many; CodeSubjectInvalid.
 func (r *Registry) SetExceptions(ctx context.Context, scope schemas.Subject, list []compat.Exception) error {
 	scope = filled(scope)
 	if err := settable(scope); err != nil {
@@ -94,8 +102,35 @@ func (r *Registry) SetExceptions(ctx context.Context, scope schemas.Subject, lis
 	return r.write(ctx, func() (*decision, error) {
 		r.mu.RLock()
 		defer r.mu.RUnlock()
+		if err := r.state.lasts(scope, want, r.now()); err != nil {
+			return nil, err
+		}
 		return r.state.reexcept(scope, want), nil
 	})
+}
+
+// lasts refuses what would be set anew without an end within the year ahead.
+func (s *State) lasts(scope schemas.Subject, want map[string]exceptionBody, now time.Time) error {
+	have := s.exceptions[scope]
+	for _, f := range slices.Sorted(maps.Keys(want)) {
+		b, there := have[f]
+		if b.V = bodyVersion; there && b == want[f] {
+			continue
+		}
+		wrong, until := "", time.UnixMilli(want[f].Until).UTC()
+		switch moment := until.Format(time.RFC3339); {
+		case want[f].Until == 0:
+			wrong = "has no end: until says when, at most a year ahead"
+		case now.After(until):
+			wrong = "ended on " + moment + ": until must lie ahead"
+		case until.Sub(now) > LongestException:
+			wrong = "ends on " + moment + ", more than a year away: an exception is looked at again within a year"
+		}
+		if wrong != "" {
+			return &Error{Code: CodeExceptionInvalid, Subject: scope, Text: "the exception for " + f + " " + wrong}
+		}
+	}
+	return nil
 }
 
 // reexcept decides what must be said so that a scope has the exceptions wanted;

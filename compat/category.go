@@ -53,6 +53,7 @@ func (c Comparison) byCategory(q Question, checker Checker) (Comparison, []strin
 	for _, d := range list {
 		id := strings.ToLower(string(checker.Format)) + "." + strings.ReplaceAll(strings.ToLower(d.Type), "_", "-")
 		f := j.finding(&Rule{ID: id}, d.Path, d.Writer, d.Reader, "", "")
+		elsewhere(&f, d.Elsewhere)
 		f.Aliases, f.Severity, f.Message = []string{d.Type}, SeverityBreaking, d.Info
 		f.Why = fmt.Sprintf("the rule %s of the category %s forbids it, whatever it does to data.", d.Type, q.Category)
 		f.Fix = "undo the change, or ask for a category that allows it."

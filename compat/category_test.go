@@ -74,3 +74,23 @@ func TestParseCategory(t *testing.T) {
 		t.Errorf("all is %v", err)
 	}
 }
+
+// TestCategoryElsewhere: a place in a referenced text has no line in this one.
+func TestCategoryElsewhere(t *testing.T) {
+	t.Parallel()
+	at := schemas.Place{Pointer: "/fields/0", Position: schemas.Position{Line: 10, Column: 3}, End: schemas.Position{Line: 10, Column: 9}}
+	for _, sides := range [][2]bool{{}, {true, false}, {false, true}, {true, true}} {
+		q := (&script{}).ask(compat.Backward, "b", "a")
+		q.Category = "WIRE"
+		q.Checkers[0].CategoryNames = []string{"WIRE"}
+		q.Checkers[0].Categories = func(_, _ schemas.Schema, _ string) ([]compat.Difference, error) {
+			return []compat.Difference{{Type: "FIELD_SAME_NAME", Path: "M.a", Writer: at, Reader: at, Elsewhere: sides}}, nil
+		}
+		f := compat.Check(q).Compared[0].Findings[0]
+		for i, l := range []compat.Location{f.Base, f.Head} {
+			if l.Elsewhere != sides[i] || (l.Line == 10) == sides[i] || l.Pointer != "/fields/0" {
+				t.Errorf("elsewhere %v, side %d: %+v", sides, i, l)
+			}
+		}
+	}
+}

@@ -31,6 +31,9 @@ type Difference struct {
 	// does not know them. A change whose places lie inside both, and whose rule
 	// names Type among its Peers, is what the difference is about.
 	Reader, Writer schemas.Place
+	// Elsewhere tells, for old and new, that the place is in a text that the
+	// schema refers to, not in its own. Categories say it: there old is Writer.
+	Elsewhere [2]bool
 	// Causes are differences that the peer hides behind this one, as a union
 	// hides what is wrong inside its branch.
 	Causes []Difference

@@ -185,7 +185,7 @@ func (j *judge) blind() {
 		f = j.finding(&readBlindly, c.Path, c.Old, c.New, "", "")
 		f.Severity = Risk
 		f.Witness = show(c.Blind[d], d, j.checker.Layer, Altered)
-		elsewhere(&f, c)
+		elsewhere(&f, c.Elsewhere)
 	}
 	if len(told) > 0 {
 		f.Direction = directionOf(slices.Contains(told, newReadsOld.String()), slices.Contains(told, oldReadsNew.String()))
@@ -195,9 +195,9 @@ func (j *judge) blind() {
 
 // elsewhere takes away the lines of places in other texts, which would point at
 // the wrong ones here.
-func elsewhere(f *Finding, c Change) {
+func elsewhere(f *Finding, sides [2]bool) {
 	for side, l := range []*Location{&f.Base, &f.Head} {
-		if c.Elsewhere[side] {
+		if sides[side] {
 			*l = Location{Label: l.Label, Pointer: l.Pointer, Text: l.Text, Elsewhere: true}
 		}
 	}
@@ -393,7 +393,7 @@ func (j *judge) changed(c Change, types []string) Finding {
 	if c.Text != "" {
 		f.Message = c.Text
 	}
-	elsewhere(&f, c)
+	elsewhere(&f, c.Elsewhere)
 	if len(types) > 0 {
 		f.Aliases = types
 	} else if len(rule.Peers) > 0 {

@@ -106,6 +106,11 @@ func (m *module) file(path string) protoreflect.FileDescriptor {
 	return nil
 }
 
+// isElsewhere tells whether a file of the closure is not the schema's own.
+func (m *module) isElsewhere(fd protoreflect.FileDescriptor) bool {
+	return fd.Path() != m.model.schema.Descriptor().Path()
+}
+
 // inPackage tells whether find holds for some file of the package.
 func (m *module) inPackage(name protoreflect.FullName, find func(protoreflect.FileDescriptor) bool) bool {
 	return slices.ContainsFunc(m.files, func(fd protoreflect.FileDescriptor) bool { return fd.Package() == name && find(fd) })
@@ -114,7 +119,20 @@ func (m *module) inPackage(name protoreflect.FullName, find func(protoreflect.Fi
 type categories struct {
 	old, next *module
 	letter    string
+	elsewhere [2]bool // of what is being compared; see within
 	list      []compat.Difference
+}
+
+// within compares what the old file o and the new file n declare. Their places
+// are elsewhere where the file is not the schema's own; n is nil where it is gone.
+func (c *categories) within(o, n protoreflect.FileDescriptor, compare func()) {
+	around := c.elsewhere
+	defer func() { c.elsewhere = around }()
+	c.elsewhere[0] = c.old.isElsewhere(o)
+	if c.elsewhere[1] = c.elsewhere[0]; n != nil {
+		c.elsewhere[1] = c.next.isElsewhere(n)
+	}
+	compare()
 }
 
 // add tells one finding of a rule, if the category has it.
@@ -126,24 +144,29 @@ func (c *categories) add(rule, path string, old, next schemas.Place, format stri
 	if !strings.Contains(letters, c.letter) {
 		return
 	}
-	c.list = append(c.list, compat.Difference{Type: rule, Path: path, Info: fmt.Sprintf(format, args...), Writer: old, Reader: next})
+	c.list = append(c.list, compat.Difference{Type: rule, Path: path, Info: fmt.Sprintf(format, args...), Writer: old, Reader: next, Elsewhere: c.elsewhere})
 }
 
 func (c *categories) modules() {
 	for _, o := range c.old.files {
 		path := c.old.path[o]
-		if n := c.next.file(path); n != nil {
-			c.file(o, n)
-		} else {
-			c.add("FILE_NO_DELETE", path, schemas.Place{}, schemas.Place{}, "file %s was deleted", path)
-		}
-		c.declared(o, path)
+		n := c.next.file(path)
+		c.within(o, n, func() {
+			if n != nil {
+				c.file(o, n)
+			} else {
+				c.add("FILE_NO_DELETE", path, schemas.Place{}, schemas.Place{}, "file %s was deleted", path)
+			}
+			c.declared(o, path)
+		})
 	}
 	told := map[protoreflect.FullName]bool{}
 	for _, o := range c.old.files {
 		if name := o.Package(); name != "" && !told[name] && !c.next.inPackage(name, func(protoreflect.FileDescriptor) bool { return true }) {
 			told[name] = true
-			c.add("PACKAGE_NO_DELETE", string(name), schemas.Place{}, schemas.Place{}, "package %s was deleted", name)
+			c.within(o, c.next.file(c.old.path[o]), func() {
+				c.add("PACKAGE_NO_DELETE", string(name), schemas.Place{}, schemas.Place{}, "package %s was deleted", name)
+			})
 		}
 	}
 }
@@ -177,7 +200,7 @@ func (c *categories) declared(o protoreflect.FileDescriptor, path string) {
 				c.add("PACKAGE_MESSAGE_NO_DELETE", string(m.FullName()), here.place, schemas.Place{}, "message %s was deleted from its package", m.FullName())
 			}
 			if other != nil && c.letter == "P" {
-				c.message(here, c.next.model.message(string(other.FullName())))
+				c.within(o, other.ParentFile(), func() { c.message(here, c.next.model.message(string(other.FullName()))) })
 			}
 		}
 	}
@@ -205,7 +228,7 @@ func (c *categories) declared(o protoreflect.FileDescriptor, path string) {
 				c.add("PACKAGE_ENUM_NO_DELETE", string(e.FullName()), here.place, schemas.Place{}, "enum %s was deleted from its package", e.FullName())
 			}
 			if other != nil && c.letter == "P" {
-				c.enum(here, c.next.model.enum(string(other.FullName())))
+				c.within(o, other.ParentFile(), func() { c.enum(here, c.next.model.enum(string(other.FullName()))) })
 			}
 		}
 	}
@@ -281,7 +304,8 @@ func (c *categories) extensions(o, n protoreflect.FileDescriptor, packaged bool)
 		}
 		f, g := before.withNumber(x.Number()), after.withNumber(x.Number())
 		if f != nil && g != nil && g.desc.IsExtension() {
-			c.field(before, after, f, g)
+			// Their places are those of the messages that they extend.
+			c.within(before.desc.ParentFile(), after.desc.ParentFile(), func() { c.field(before, after, f, g) })
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	checker "github.com/cartorio-registry/cartorio/compat/protobuf"
 )
 
@@ -77,4 +79,53 @@ func TestOutsideCategories(t *testing.T) {
 var unlikeBuf = map[string]string{
 	"own-ed-proto2-to-2023/WIRE":      "buf takes a field required by the feature LEGACY_REQUIRED for one that is no longer required",
 	"own-ed-proto2-to-2023/WIRE_JSON": "buf takes a field required by the feature LEGACY_REQUIRED for one that is no longer required",
+}
+
+// TestCategoriesElsewhere: each difference says of both sides whether its place is
+// in an imported file, in whichever of them the type is.
+func TestCategoriesElsewhere(t *testing.T) {
+	t.Parallel()
+	head := func(imports string) string { return `syntax = "proto2"; package p; ` + imports }
+	old := tree{
+		"a.proto": head(`import "b.proto"; message A { optional int32 x = 1; extensions 10 to 20; } message Moves { optional int32 m = 1; } extend B { optional int32 y = 10; }`),
+		"b.proto": head(`option go_package = "one"; message B { optional int32 x = 1; extensions 10 to 20; } enum E { Z = 0; O = 1; } service S {} message Gone {}`),
+	}
+	next := tree{
+		"a.proto": head(`import "b.proto"; message A { optional string x = 1; extensions 10 to 20; } extend B { optional string y = 10; }`),
+		"b.proto": head(`option go_package = "two"; message B { optional string x = 1; extensions 10 to 20; } enum E { Z = 0; } message Moves { optional string m = 1; }`),
+	}
+	before, err := old.parse(t, "a.proto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := next.parse(t, "a.proto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][2]bool{}
+	for _, category := range []string{"FILE", "PACKAGE"} {
+		list, err := checker.Categories(before, after, category)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range list {
+			got[d.Type+" "+d.Path] = d.Elsewhere
+		}
+	}
+	want := map[string][2]bool{
+		"FIELD_SAME_TYPE p.A.x":            {},
+		"MESSAGE_NO_DELETE p.Moves":        {},
+		"FIELD_SAME_TYPE p.Moves.m":        {false, true}, // within its package
+		"FILE_SAME_GO_PACKAGE b.proto":     {true, true},
+		"FIELD_SAME_TYPE p.B.x":            {true, true},
+		"FIELD_SAME_TYPE p.B.[p.y]":        {true, true},
+		"ENUM_VALUE_NO_DELETE p.E.O":       {true, true},
+		"SERVICE_NO_DELETE p.S":            {true, true},
+		"PACKAGE_SERVICE_NO_DELETE p.S":    {true, true},
+		"MESSAGE_NO_DELETE p.Gone":         {true, true},
+		"PACKAGE_MESSAGE_NO_DELETE p.Gone": {true, true},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }

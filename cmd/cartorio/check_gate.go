@@ -225,12 +225,17 @@ func packageOf(e *folder.Entry) string {
 	return ""
 }
 
+// failOn is the lowest severity that refuses: as said, else as configured.
+func (g *gate) failOn() string {
+	if said := g.app.config.Gate.FailOn; said != "" && !g.c.failOnSaid && g.c.failOn == "breaking" {
+		return said
+	}
+	return g.c.failOn
+}
+
 // outcome is the exit code of a run.
 func (g *gate) outcome(doc compat.Document) error {
-	failOn := g.c.failOn
-	if said := g.app.config.Gate.FailOn; said != "" && !g.c.failOnSaid && failOn == "breaking" {
-		failOn = said
-	}
+	failOn := g.failOn()
 	refused, unread := false, false
 	for _, r := range doc.Replays {
 		refused = refused || r.Refused > 0 || failOn == "risk" && r.Changed > 0

@@ -62,6 +62,14 @@ func (a *app) writeAll(outputs []output, c checking, doc compat.Document, result
 	for _, r := range results {
 		run.Reports = append(run.Reports, r.report)
 	}
+	if g := c.gate; g != nil {
+		if g.failOn() == "risk" {
+			run.Fails = compat.Risk
+		}
+		if c.strict && g.stale(doc) {
+			run.Failing = g.exceptionRemarks(results)
+		}
+	}
 	for _, o := range outputs {
 		if err := a.write(o.file, func(w io.Writer, colours bool) error {
 			if o.form == textForm {

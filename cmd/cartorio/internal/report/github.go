@@ -18,7 +18,7 @@ var (
 
 // writeGitHub prints workflow commands and nothing else.
 func writeGitHub(w io.Writer, r Run) error {
-	list := r.items()
+	list := r.everything()
 	most := r.Annotations
 	if most <= 0 || most > mostAnnotations {
 		most = mostAnnotations
@@ -27,7 +27,10 @@ func writeGitHub(w io.Writer, r Run) error {
 		most = min(most, r.Findings)
 	}
 	var b strings.Builder
-	rest := 0
+	rest, kind := 0, ""
+	if len(list) > 0 {
+		kind = list[0].kind() // the worst comes first
+	}
 	if len(list) > most {
 		rest, list = len(list)-(most-1), list[:most-1]
 	}
@@ -35,25 +38,23 @@ func writeGitHub(w io.Writer, r Run) error {
 		b.WriteString(annotation(i))
 	}
 	if rest > 0 {
-		kind := "notice"
-		if s := r.Document.Summary; s.Breaks > 0 || s.NotChecked > 0 {
-			kind = "error"
-		} else if s.Risks > 0 {
-			kind = "warning"
-		}
 		all := rest + len(list)
 		fmt.Fprintf(&b, "::%s title=%s::%s\n", kind, ofProperty.Replace("Cartório"),
 			ofData.Replace(fmt.Sprintf("%d findings in all (%s); %d of them are annotated, the job summary and the other formats hold more", all, counts(r.Document.Summary), len(list))))
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, clean(b.String()))
 	return err
 }
 
-func annotation(i item) string {
-	kind := map[string]string{breaking: "error", notChecked: "error", risk: "warning", note: "notice"}[i.severity]
+// kind is the workflow command that tells of an item.
+func (i item) kind() string {
 	if i.accepted != nil {
-		kind = "notice"
+		return "notice"
 	}
+	return map[string]string{breaking: "error", notChecked: "error", risk: "warning", note: "notice"}[i.severity]
+}
+
+func annotation(i item) string {
 	var properties []string
 	add := func(name, value string) { properties = append(properties, name+"="+ofProperty.Replace(value)) }
 	if i.file != "" {
@@ -76,5 +77,5 @@ func annotation(i item) string {
 	for _, l := range i.describe() {
 		text += "\n" + l
 	}
-	return "::" + kind + " " + strings.Join(properties, ",") + "::" + ofData.Replace(text) + "\n"
+	return "::" + i.kind() + " " + strings.Join(properties, ",") + "::" + ofData.Replace(text) + "\n"
 }

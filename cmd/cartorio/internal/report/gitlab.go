@@ -27,7 +27,10 @@ type lines struct {
 // writeGitLab prints the array that the merge request widget reads. Entries of
 // one fingerprint would collapse there, so each is told once.
 func writeGitLab(w io.Writer, r Run) error {
-	list, _ := r.shown()
+	list := r.everything()
+	if r.Findings > 0 && len(list) > r.Findings {
+		list = list[:r.Findings]
+	}
 	out := []issue{}
 	seen := map[string]bool{}
 	for _, i := range list {
@@ -40,6 +43,9 @@ func writeGitLab(w io.Writer, r Run) error {
 		if i.accepted != nil {
 			severity = "info"
 			text += ": " + acceptance(i.accepted)
+		}
+		for _, line := range i.lines {
+			text += "\n" + line
 		}
 		l := lines{Begin: max(i.line, 1)}
 		if i.endLine > l.Begin {

@@ -78,8 +78,13 @@ func writeHTML(w io.Writer, r Run) error {
 	if hidden > 0 {
 		more = plural(hidden, "more finding is", "more findings are") + " not shown."
 	}
-	return page.Execute(w, map[string]any{
+	var b strings.Builder
+	if err := page.Execute(&b, map[string]any{
 		"Verdict": verdict(r), "Summary": summary(r), "Remarks": r.Document.Remarks, "Items": rows, "Hidden": more,
 		"Compared": compared, "Tool": r.Document.Tool,
-	})
+	}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, clean(b.String()))
+	return err
 }

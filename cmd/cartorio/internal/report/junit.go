@@ -74,6 +74,12 @@ func writeJUnit(w io.Writer, r Run) error {
 			}
 		}
 	}
+	if s := r.besideSuite(); s.Tests > 0 {
+		all.Suites = append(all.Suites, s)
+		all.Tests += s.Tests
+		all.Failures += s.Failures
+		all.Errors += s.Errors
+	}
 	if len(all.Suites) == 0 {
 		all.Tests = 1
 		all.Suites = []suite{{Name: "cartorio", Tests: 1, Time: "0", Cases: []testcase{{Name: "nothing to compare", Class: "cartorio", Time: "0"}}}}

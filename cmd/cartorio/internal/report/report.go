@@ -38,6 +38,9 @@ type Run struct {
 	Findings int
 	// Alone tells that schemas were looked at one by one and nothing was compared.
 	Alone bool
+	// Failing are the remarks that fail the run, such as of an exception that has
+	// ended where that is not allowed.
+	Failing []string
 	// Fails is the lowest severity that fails a test case; breaking when empty.
 	Fails compat.Severity
 	// Pages is the address where the rules are told to people, each under a heading
@@ -97,6 +100,7 @@ type item struct {
 	fingerprint          string
 	subject              string
 	finding              *compat.Finding // nil for a fault
+	lines                []string        // what else there is to say of what is no finding
 }
 
 const (
@@ -195,7 +199,7 @@ func (i item) label() string {
 func (i item) describe() []string {
 	f := i.finding
 	if f == nil {
-		return nil
+		return i.lines
 	}
 	var lines []string
 	add := func(label, text string) {

@@ -80,6 +80,7 @@ type movement struct {
 	Notes        []transfer.Loss        `json:"notes,omitempty"`
 	Verification *transfer.Verification `json:"verification,omitempty"`
 	transfer.Report
+	failed bool // the target was not filled
 }
 
 func (a *app) migrate(ctx context.Context, m migrating) error {
@@ -117,6 +118,7 @@ func (a *app) migrate(ctx context.Context, m migrating) error {
 	if err != nil {
 		err = moveError("filling "+m.to, err)
 	}
+	done.failed = err != nil
 	if err == nil && m.verify && !m.dryRun {
 		v, verr := a.verify(ctx, from, to, g, m.pace)
 		if verr != nil {
@@ -219,7 +221,12 @@ func (d movement) summary() string {
 		count[s.Action]++
 	}
 	if len(d.Steps) == 0 && d.Present == 0 {
-		if d.DryRun {
+		switch {
+		case d.failed:
+			return "not filled"
+		case d.Versions == 0:
+			return "there is no version to fill it with"
+		case d.DryRun:
 			return "would be filled as a whole"
 		}
 		return "filled as a whole"

@@ -164,15 +164,26 @@ func openReadOnly(ctx context.Context, path string) (*registry.Registry, error) 
 	return registry.Open(ctx, j, registry.Options{Formats: formats.All, Checkers: allCheckers(), Snapshot: -1})
 }
 
-// fillDatabase fills an empty database; what it refuses is in the report.
+// fillDatabase fills an empty database; what it refuses is in the report. One
+// that was not there is not there after an error either.
 func fillDatabase(ctx context.Context, path string, g transfer.Gathered, o transfer.Options) (report transfer.Report, err error) {
 	report = transfer.Report{Steps: []transfer.Step{}, Losses: append([]transfer.Loss{}, g.Losses...)}
 	if o.DryRun {
 		return report, nil
 	}
+	_, there := os.Lstat(path)
 	j, err := sqlite.Open(path)
 	if err != nil {
 		return report, err
+	}
+	if errors.Is(there, os.ErrNotExist) {
+		defer func() {
+			if err != nil {
+				for _, suffix := range []string{"", "-wal", "-shm"} {
+					_ = os.Remove(path + suffix) // the error that is told is the first
+				}
+			}
+		}()
 	}
 	r, err := registry.Open(ctx, j, registry.Options{Formats: formats.All, Checkers: allCheckers()})
 	if err != nil {
@@ -195,7 +206,27 @@ func (a *app) writeFiles(ctx context.Context, path string, g transfer.Gathered) 
 		}
 		return nil
 	}
+	if err := replaceable(path); err != nil {
+		return failf(exitNotCompared, "export to %s: %w", path, err)
+	}
 	return a.write(path, func(w io.Writer, _ bool) error { return transfer.ToArchive(ctx, w, g) })
+}
+
+// replaceable refuses a file that holds anything but an export.
+func replaceable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return nil // what is wrong with it, writing will tell
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return bare(err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	if !transfer.IsArchive(f) {
+		return errors.New("the file is there already and is no export: choose another")
+	}
+	return nil
 }
 
 func isArchive(path string) bool {

@@ -78,6 +78,22 @@ func FromArchive(ctx context.Context, r io.Reader) (Gathered, error) {
 	return g, nil
 }
 
+// IsArchive tells whether r begins as what ToArchive wrote, whole or not.
+func IsArchive(r io.Reader) bool {
+	zip, err := gzip.NewReader(r)
+	if err != nil {
+		return false
+	}
+	in := tar.NewReader(io.LimitReader(zip, mostManifest+1024))
+	h, err := in.Next()
+	if err != nil || h.Name != manifestName {
+		return false
+	}
+	text, err := io.ReadAll(in)
+	var m manifest
+	return err == nil && json.Unmarshal(text, &m) == nil && m.Format == exportFormat
+}
+
 func readArchive(ctx context.Context, r io.Reader) (Gathered, error) {
 	packed := &counter{r: r}
 	zip, err := gzip.NewReader(packed)

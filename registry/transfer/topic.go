@@ -18,7 +18,9 @@ import (
 // lines. What a record says that cannot be taken is a loss, with its line; the
 // rest is replayed.
 //
-// Errors: a line that is no record, with its number; encrypted metadata; those
+// Errors: a line that is no record, with its number; a dump without any record,
+// which is a consumer that failed sooner than an empty registry: even that has
+// a NOOP; encrypted metadata; those
 // of in and of ctx.
 // Source: REST contract 9 and 10.1.
 func FromTopic(ctx context.Context, in io.Reader) (Gathered, error) {
@@ -26,10 +28,14 @@ func FromTopic(ctx context.Context, in io.Reader) (Gathered, error) {
 		versions: map[place]*registry.Held{}, ids: map[schemas.ID]map[place]bool{}, settings: map[schemas.Subject]*registry.Setting{},
 		contexts: map[schemas.Context]*registry.HeldContext{}, high: map[schemas.Subject]schemas.Version{}, gone: map[place]registry.Gone{},
 	}
-	for l := newLines(in); ; {
+	records := 0
+	for l := newLines(in); ; records++ {
 		r, err := l.next()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && records > 0 {
 			return t.gathered(), nil
+		}
+		if errors.Is(err, io.EOF) {
+			err = errors.New("the dump holds no record")
 		}
 		if err == nil {
 			err = t.apply(r)

@@ -70,7 +70,7 @@ func TestTopic(t *testing.T) {
 		in   []string
 		want []string
 	}{
-		{"nothing", nil, []string{"context . listed=true to id 0"}},
+		{"nothing but a NOOP", []string{`{"keytype":"NOOP","magic":0}` + tab + "null"}, []string{"context . listed=true to id 0"}},
 		{"versions, in the console consumer's lines", []string{
 			`{"keytype":"NOOP","magic":0}` + tab + "null",
 			schemaKey("a", 1) + tab + schemaValue("a", 1, 1, `"int"`, ""),
@@ -169,6 +169,9 @@ func TestTopic(t *testing.T) {
 func TestTopicsThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, says string }{
+		{"", "the dump holds no record"},
+		{"\n \r\n", "the dump holds no record"},
+		{"Processed a total of 0 messages\n", "the dump holds no record"},
 		{"hello", "line 1: neither an object nor a key and a value"},
 		{"\n\n{\"a\":1}", "line 3: the record has no member key"},
 		{schemaKey("a", 1) + "\t{", "line 1: the value"},

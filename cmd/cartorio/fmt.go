@@ -191,7 +191,7 @@ func (a *app) formatStdin(c formatting) error {
 	if err != nil {
 		return fail(exitNotCompared, err)
 	}
-	text, err := format.Layout(string(raw))
+	text, err := format.Layout(strings.TrimPrefix(string(raw), byteOrderMark))
 	if err != nil {
 		return fail(exitNotCompared, fmt.Errorf("%s", strings.Join(describe("stdin", err), "\n")))
 	}

@@ -275,7 +275,11 @@ func (s *side) isDisk() bool {
 	return err == nil && info.IsDir()
 }
 
-// rewriteFile replaces a file that still holds before, whole or not at all.
+// byteOrderMark is what some editors put before UTF-8.
+const byteOrderMark = "\ufeff"
+
+// rewriteFile replaces a file that still holds before, whole or not at all. A
+// byte order mark, which reading leaves away, is not written again.
 func rewriteFile(name, before, after string) error {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -285,7 +289,7 @@ func rewriteFile(name, before, after string) error {
 	if err != nil {
 		return bare(err)
 	}
-	if string(was) != before {
+	if strings.TrimPrefix(string(was), byteOrderMark) != before {
 		return fmt.Errorf("the file was changed meanwhile, or is not UTF-8 as it is read")
 	}
 	part, err := os.CreateTemp(filepath.Dir(name), ".cartorio-*")

@@ -56,7 +56,15 @@ Exits 1 when a message is not valid, 2 when its schema could not be had.
   cartorio inspect kafka://localhost:9092/orders.DLT --id 0:42
   kcat -C -t orders -c 1 | cartorio inspect --schema order.avsc`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.inspect(cmd.Context(), args, i) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			// Such a script means a message that it lost, not stdin.
+			for _, name := range []string{"hex", "base64"} {
+				if f := cmd.Flags().Lookup(name); f.Changed && strings.TrimSpace(f.Value.String()) == "" {
+					return failf(exitUsage, "--%s is empty: it is the message itself; an empty message is read from a file or stdin", name)
+				}
+			}
+			return a.inspect(cmd.Context(), args, i)
+		},
 	}
 	f := cmd.Flags()
 	remoteFlags(cmd, &i.registry)

@@ -88,6 +88,11 @@ A PATTERN is a file, a folder or a glob with * and **, seen from HEAD.`,
 				head = args[0]
 			}
 			f := cmd.Flags()
+			for _, name := range []string{"encoding", "framing", "message"} {
+				if explicit(cmd, name) && len(c.replay.messages) == 0 {
+					return failf(exitUsage, "--%s is of the messages that --messages names, and none are named", name)
+				}
+			}
 			c.chosen = choices{f.Changed("level"), f.Changed("policy"), f.Changed("verdict-policy"), f.Changed("category")}
 			c.explicit = choices{explicit(cmd, "level"), explicit(cmd, "policy"), explicit(cmd, "verdict-policy"), explicit(cmd, "category")}
 			c.failOnSaid = explicit(cmd, "fail-on")
@@ -202,6 +207,11 @@ func (a *app) results(ctx context.Context, headArg string, c *checking, q compat
 	}
 	if err := unmatched(head, base); err != nil {
 		return nil, err
+	}
+	for _, s := range []*side{head, base} {
+		if err := a.spare(s); err != nil {
+			return nil, err
+		}
 	}
 	a.count(head)
 	if base != nil {

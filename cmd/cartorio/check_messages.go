@@ -62,6 +62,9 @@ func (a *app) messages(list []string, each func(recorded) error) error {
 				return nil
 			}
 			found++
+			if err := a.spareFile(p); err != nil {
+				return err
+			}
 			info, err := d.Info()
 			if err != nil {
 				return failf(exitNotCompared, "reading messages from %s: %w", p, bare(err))

@@ -45,6 +45,11 @@ func (a *app) desired(ctx context.Context, exceptions, environment string) (gito
 	if err != nil {
 		return d, err
 	}
+	for _, e := range f.Entries {
+		if err := a.spareFile(filepath.Join(filepath.Dir(cfg.Name), filepath.FromSlash(e.Path))); err != nil {
+			return d, err
+		}
+	}
 	var wrong []string
 	taken := make([]bool, len(f.Entries))
 	for _, s := range cfg.Subjects {

@@ -116,6 +116,9 @@ func (a *app) lint(ctx context.Context, arg string, c linting) error {
 	if c.fix && !head.isDisk() {
 		return failf(exitUsage, "--fix: %s is no folder or file of this disk", arg)
 	}
+	if err := a.spare(head); err != nil {
+		return err
+	}
 	a.count(head)
 	if head.folder.Selected() == 0 {
 		return failf(exitNotCompared, "%s holds no schema to look at", head.label)

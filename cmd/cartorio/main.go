@@ -79,6 +79,8 @@ type app struct {
 	config   config.File // what the file says beside the settings
 	// now is the clock, for what ends on a day.
 	now func() time.Time
+	// outputs are the files that the command will write.
+	outputs []string
 }
 
 // run is the whole program but for the process around it.
@@ -157,7 +159,12 @@ see "cartorio help settings" and "cartorio help exit-codes".`,
 	root.AddCommand(exitCodesTopic(), settingsTopic(root))
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return plainFlagError(err) })
 	refuseUnknownTopics(root)
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.settle(root, cmd) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		if err := a.settle(root, cmd); err != nil {
+			return err
+		}
+		return a.spareInputs(cmd, args)
+	}
 	return root
 }
 

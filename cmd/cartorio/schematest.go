@@ -128,6 +128,9 @@ func (a *app) test(ctx context.Context, args []string, c schemaTesting) error {
 		if err := ctx.Err(); err != nil {
 			return failf(exitNotCompared, "testing: %w", err)
 		}
+		if err := a.spareFile(name); err != nil {
+			return err
+		}
 		one := a.testFile(ctx, name, c)
 		for _, t := range one.Tests {
 			switch {

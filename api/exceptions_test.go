@@ -47,7 +47,7 @@ func TestExceptionsAreHonoured(t *testing.T) {
 		}
 	}
 	refused("when no entry was taken", true)
-	later := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	later := epoch.Add(time.Hour).Format(time.RFC3339)
 	// Another subject's does not count; that of the context does.
 	c.do("PUT", "/api/v1/exceptions?subject=s", map[string]any{"exceptions": []any{}})
 	c.do("PUT", "/api/v1/exceptions?subject=other", entry(later))

@@ -16,7 +16,7 @@ test: ## set up what the tests need, run everything, name what could not run
 	scripts/test.sh
 
 race: ## every test under the race detector, without brokers
-	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
+	scripts/race.sh
 
 lint: ## format and lint
 	$(TOOL) golangci-lint run ./... && $(TOOL) golangci-lint fmt --diff ./...

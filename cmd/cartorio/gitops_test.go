@@ -28,10 +28,18 @@ type passage struct {
 	*httptest.Server
 	mu    sync.Mutex
 	asked []string
+	hooks sync.Mutex // guards what follows, and what its functions touch
 	// before is asked before a request is passed on; false ends it with status 503.
 	before func(r *http.Request) bool
 	// after changes an answer.
 	after func(r *http.Request, status int, body []byte) (int, []byte)
+}
+
+// hook changes what requests meet from now on.
+func (p *passage) hook(before func(r *http.Request) bool, after func(r *http.Request, status int, body []byte) (int, []byte)) {
+	p.hooks.Lock()
+	defer p.hooks.Unlock()
+	p.before, p.after = before, after
 }
 
 func openPassage(t *testing.T) *passage {
@@ -52,12 +60,15 @@ func openPassage(t *testing.T) *passage {
 	p := &passage{}
 	proxy := httputil.NewSingleHostReverseProxy(to)
 	proxy.ModifyResponse = func(res *http.Response) error {
-		if p.after == nil {
-			return nil
-		}
 		body, err := io.ReadAll(res.Body)
 		if err != nil {
 			return err
+		}
+		p.hooks.Lock()
+		defer p.hooks.Unlock()
+		if p.after == nil {
+			res.Body = io.NopCloser(bytes.NewReader(body))
+			return nil
 		}
 		res.StatusCode, body = p.after(res.Request, res.StatusCode, body)
 		res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
@@ -68,7 +79,10 @@ func openPassage(t *testing.T) *passage {
 		p.mu.Lock()
 		p.asked = append(p.asked, r.Method+" "+r.URL.RequestURI())
 		p.mu.Unlock()
-		if p.before != nil && !p.before(r) {
+		p.hooks.Lock()
+		refused := p.before != nil && !p.before(r)
+		p.hooks.Unlock()
+		if refused {
 			http.Error(w, `{"error_code":50301,"message":"no"}`, http.StatusServiceUnavailable)
 			return
 		}
@@ -284,7 +298,7 @@ func TestARegistryThatGoesAway(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	p.before = nil
+	p.hook(nil, nil)
 	does(t, exitOK, "apply", "--yes", "--config", config, "--registry", p.URL)
 	does(t, exitOK, "plan", "--detailed-exitcode", "--config", config, "--registry", p.URL)
 }
@@ -311,10 +325,16 @@ func TestApplyIsKilledInTheMiddle(t *testing.T) {
 			}
 			return status, body
 		}
-		if err := cmd.Run(); err == nil {
+		p.hooks.Lock() // the hook looks at the process
+		err := cmd.Start()
+		p.hooks.Unlock()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err == nil {
 			t.Fatalf("it was to be killed at write %d and was not", at)
 		}
-		p.after = nil
+		p.hook(nil, nil)
 		does(t, exitOK, "apply", "--yes", "--config", config, "--registry", p.URL)
 		out, _ := does(t, exitOK, "plan", "--detailed-exitcode", "--config", config, "--registry", p.URL)
 		if out != "no changes: 4 as declared\n" {

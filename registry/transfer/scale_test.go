@@ -249,5 +249,5 @@ func pages(t *testing.T, r *registry.Registry, n int) {
 		ask(fmt.Sprintf("/subjects?limit=100&offset=%d", int(at*float64(subjects))))
 	}
 	ask("/subjects/team.service.topic-00000-value/versions?limit=100")
-	ask("/subjects?subjectPrefix=:*:team.service.topic-0007&limit=100&deleted=true")
+	ask("/subjects?subjectPrefix=:*:team.service.topic-0000&limit=100&deleted=true")
 }

@@ -101,6 +101,14 @@ func TestPeer(t *testing.T) {
 	t.Run("out", func(t *testing.T) {
 		r := open(t)
 		from := serve(t, r)
+		// A fresh peer counts from 1 as well: ours are to be others.
+		far, high := schemas.Subject{Name: "far"}, int32(1_000_000)
+		if err := r.SetMode(t.Context(), far, registry.Import, true); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Register(t.Context(), registry.Registration{Subject: far, Source: schemas.Source{Type: schemas.Avro, Text: `"double"`}, ID: &high, Version: 1}); err != nil {
+			t.Fatal(err)
+		}
 		run := fillPeer(t, from)
 		owned := registry.Registration{Subject: schemas.Subject{Name: run + "-owned"}, Source: schemas.Source{Type: schemas.Avro, Text: `"string"`}, Metadata: &schemas.Metadata{Properties: map[string]string{"owner": run}}}
 		if _, err := r.Register(t.Context(), owned); err != nil {

@@ -26,6 +26,7 @@ fi
 command -v git >/dev/null || missing+=("git is not installed: the tests of git: bases did not run")
 outside=()
 [ -n "${CARTORIO_CONFORMANCE:-}" ] || outside+=("CARTORIO_CONFORMANCE is not set: no outside case folder was run (the project's own cases were)")
+[ -n "${CARTORIO_BUF:-}" ] || outside+=("CARTORIO_BUF is not set: the gate was not timed beside buf")
 [ -n "${CARTORIO_TEST_PACKAGES:-}" ] || outside+=("CARTORIO_TEST_PACKAGES is not set: the snippets for pre-commit, Maven and Gradle were not run with those tools")
 
 "$go" test -timeout 30m "$@" ./...

@@ -235,7 +235,7 @@ func (p place) topic(name string) string {
 func (p place) stomp(name string) string {
 	p.t.Helper()
 	if os.Getenv("CARTORIO_TEST_STOMP") == "" {
-		p.t.Skip("CARTORIO_TEST_STOMP is not set")
+		p.t.Skip("NOT RUN: set CARTORIO_TEST_STOMP to the address of an ActiveMQ; make test starts one and names it when it cannot")
 	}
 	return "stomp://" + os.Getenv("CARTORIO_TEST_STOMP") + "/" + p.prefix + name
 }

@@ -45,7 +45,7 @@ func clean(t *testing.T, broker, name string) {
 func TestExample(t *testing.T) {
 	broker := os.Getenv("CARTORIO_TEST_RABBITMQ")
 	if broker == "" {
-		t.Skip("set CARTORIO_TEST_RABBITMQ to the address of a RabbitMQ")
+		t.Skip("NOT RUN: set CARTORIO_TEST_RABBITMQ to the address of a RabbitMQ; make test starts one and names it when it cannot")
 	}
 	journal, err := sqlite.Open(sqlite.Memory)
 	if err != nil {

@@ -1,6 +1,7 @@
 package protobuf_test
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -33,7 +34,8 @@ type hunter struct {
 func newHunter(t *testing.T) *hunter {
 	t.Helper()
 	length := 2 * time.Second
-	// An ordinary run is the same everywhere; a hunt draws anew.
+	// An ordinary run is the same everywhere; a hunt draws anew, and CARTORIO_SEED
+	// repeats it.
 	seed := uint64(1)
 	if text := os.Getenv("CARTORIO_HUNT"); text != "" {
 		var err error
@@ -41,6 +43,11 @@ func newHunter(t *testing.T) *hunter {
 			t.Fatal(err)
 		}
 		seed = rand.Uint64()
+	}
+	if text := os.Getenv("CARTORIO_SEED"); text != "" {
+		if _, err := fmt.Sscan(text, &seed); err != nil {
+			t.Fatalf("CARTORIO_SEED: %v", err)
+		}
 	}
 	return &hunter{t: t, seed: seed, until: time.Now().Add(length), ledger: map[string]int{}, breaks: map[compat.Layer]int{}, shown: map[compat.Layer]int{}}
 }

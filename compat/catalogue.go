@@ -65,7 +65,8 @@ func (r Rule) Entry() RuleEntry {
 // rules of no format.
 func (r Rule) Format() schemas.Type {
 	prefix, _, _ := strings.Cut(r.ID, ".")
-	if prefix == "schema" {
+	switch prefix {
+	case "schema", "messages", "exceptions":
 		return ""
 	}
 	return schemas.Type(strings.ToUpper(prefix))

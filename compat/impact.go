@@ -51,13 +51,27 @@ func (i Impact) Remark() string {
 	if i.Environment != "" {
 		who += " in " + i.Environment
 	}
-	what := map[ImpactAnswer]string{
-		ImpactBreaks: "would break", ImpactRefuses: "would refuse it", ImpactMayBreak: "may break", ImpactUnknown: "cannot be judged",
-	}[i.Answer]
-	if what == "" {
+	if i.Answer == ImpactNone {
 		return ""
 	}
-	return fmt.Sprintf("%s: the consumer %s %s: %s", i.Subject, who, what, i.Reason)
+	return fmt.Sprintf("%s: the consumer %s %s: %s", i.Subject, who, i.Answer.Words(), i.Reason)
+}
+
+// Words says what becomes of a consumer, as what follows its name.
+func (a ImpactAnswer) Words() string {
+	switch a {
+	case ImpactBreaks:
+		return "would break"
+	case ImpactRefuses:
+		return "would refuse it"
+	case ImpactMayBreak:
+		return "may break"
+	case ImpactUnknown:
+		return "cannot be judged"
+	case ImpactNone:
+		return "reads on"
+	}
+	return string(a)
 }
 
 // Impacts judges consumers by what they told a registry, for a version that is to

@@ -188,8 +188,35 @@ var (
 	}}
 )
 
-// CoreRules are the rules of no format: those that [Check] itself reports, then
-// those about whole files.
+// The rules of what fails a run and is no difference between two schemas.
+var (
+	messagesRefused = Rule{ID: "messages.refused", Mirror: "messages.refused", Example: Example{
+		Title: "recorded messages would be refused",
+		Why:   "the schema does not read messages that were really sent, and that the one before reads.",
+		Fix:   "let the schema read them: the reason names the place; or record anew, where such messages are no longer sent.",
+	}}
+	messagesChanged = Rule{ID: "messages.changed", Mirror: "messages.changed", Example: Example{
+		Title: "recorded messages would be read as another value",
+		Why:   "the schema reads messages that were really sent, and part of their value is lost or another one.",
+		Fix:   "keep what carried the value; or make sure that no reader uses it.",
+	}}
+	messagesUnread = Rule{ID: "messages.unread", Mirror: "messages.unread", Example: Example{
+		Title: "a recording holds what is no message of its schema",
+		Why:   "what was not read was not judged, so that nothing is known of it.",
+		Fix:   "say how the messages are written with --encoding, --framing and --message, or record them anew.",
+	}}
+	exceptionsStale = Rule{ID: "exceptions.stale", Mirror: "exceptions.stale", Example: Example{
+		Title: "an exception has ended, or matches nothing",
+		Why:   "what it accepted counts again, or is not there, and the next reader of the file believes otherwise.",
+		Fix:   "take it out with cartorio except FINGERPRINT --remove, or look at the finding anew and extend it.",
+	}}
+)
+
+// CoreRules are the rules of no format: those that [Check] itself reports, those
+// about whole files, then those of what is no difference between schemas.
 func CoreRules() []Rule {
-	return []Rule{formatChanged, dataBreaks, readBlindly, truthOpen, schemaAdded, schemaRemoved, schemaMoved, notCheckedRule, versionNotRaised, stabilityLowered}
+	return []Rule{
+		formatChanged, dataBreaks, readBlindly, truthOpen, schemaAdded, schemaRemoved, schemaMoved, notCheckedRule, versionNotRaised, stabilityLowered,
+		messagesRefused, messagesChanged, messagesUnread, exceptionsStale,
+	}
 }

@@ -125,6 +125,15 @@ var house = map[string]room{
 		ours:    []string{"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/formats", "clients/sr", "clients/validate", "clients/activemq", "clients/amqp10"},
 		outside: []string{goAMQP},
 	},
+	"examples/exampletest": {ours: []string{"api", "compat/checkers", "registry", "registry/sqlite", "schemas/formats"}},
+	"examples/pubsub": {
+		ours:    []string{"schemas", "schemas/jsonschema", "clients/deliver", "clients/sr", "clients/validate", "clients/rabbitmq", "clients/retry"},
+		outside: []string{amqp},
+	},
+	"examples/requestreply": {
+		ours:    []string{"schemas", "schemas/jsonschema", "clients/deliver", "clients/sr", "clients/validate", "clients/rabbitmq"},
+		outside: []string{amqp},
+	},
 	"examples/rabbitmq": {
 		ours:    []string{"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/formats", "clients/sr", "clients/validate", "clients/rabbitmq"},
 		outside: []string{amqp},

@@ -43,7 +43,9 @@ type checking struct {
 	older          []older
 	replay         replaying
 	ran            *replay // what became of the messages
+	impact         bool
 	consumers      []compat.Impact
+	unread         []string // what is not known of consumers
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -61,7 +63,9 @@ BASE may also be a registry: registry:SUBJECT or registry:SUBJECT@VERSION for on
 schema, registry: for all, each under the subject that registering would give it.
 Then level and policies are the registry's unless they are given, every version
 that the level asks for is compared, and the registry is asked as well; when it
-answers otherwise, that is told. No other form asks the network for anything.
+answers otherwise, that is told. No other form asks the network for anything,
+unless --impact does: it asks who reads what changed. Against a registry that is
+told always.
 bundle:FILE is the same from a bundle, without a registry and its levels.
 
 Files are paired by declared subject, else by path, else by full name, else by
@@ -126,6 +130,7 @@ A PATTERN is a file, a folder or a glob with * and **, seen from HEAD.`,
 	f.StringVar(&c.replay.encoding, "encoding", "", "of the messages: json, binary, hex or base64 (default: as validate)")
 	f.StringVar(&c.replay.framing, "framing", "none", "of the messages: none or confluent")
 	f.StringVar(&c.replay.message, "message", "", "full `NAME` of the Protobuf message that the messages are")
+	f.BoolVar(&c.impact, "impact", false, "ask the registry of --registry or --environment which consumers a change would hurt; it changes no verdict")
 	f.StringSliceVar(&c.include, "path", nil, "compare only what matches `PATTERN`")
 	f.StringSliceVar(&c.exclude, "exclude-path", nil, "leave out what matches `PATTERN`")
 	f.StringVar(&c.root, "root", "", "`FOLDER` in which references are found (default: HEAD, or the folder of a file)")
@@ -152,6 +157,9 @@ func (a *app) check(ctx context.Context, headArg string, c checking) error {
 	if c.against == "" && len(c.replay.messages) == 0 {
 		return failf(exitUsage, "--against is missing: name a folder, a file, a git ref such as git:main, or registry:SUBJECT")
 	}
+	if c.against == "" && c.impact {
+		return failf(exitUsage, "--impact is of what --against compares, and nothing is compared")
+	}
 	g := a.newGate(c)
 	if err := g.readExceptions(c.exceptions); err != nil {
 		return err
@@ -167,7 +175,7 @@ func (a *app) check(ctx context.Context, headArg string, c checking) error {
 		doc.Replays = c.ran.results()
 	}
 	doc.Consumers = c.consumers
-	remarks := append(impactRemarks(doc.Consumers), g.remarks(results)...)
+	remarks := append(c.unread, g.remarks(results)...)
 	for _, text := range remarks {
 		a.say("%s", text)
 	}
@@ -249,11 +257,17 @@ func (a *app) results(ctx context.Context, headArg string, c *checking, q compat
 	if h != nil {
 		results, err := h.compare(ctx, p)
 		c.consumers = h.consumers
+		if err == nil && c.impact && h.client == nil { // a bundle knows no readers
+			err = a.readersOf(ctx, c, head, results)
+		}
 		return results, err
 	}
 	results := compareSides(ctx, head, base, q, a.comparing(*c, head), p)
 	if err := ctx.Err(); err != nil {
 		return nil, failf(exitNotCompared, "comparing: %w", err)
+	}
+	if c.impact {
+		return results, a.readersOf(ctx, c, head, results)
 	}
 	return results, nil
 }

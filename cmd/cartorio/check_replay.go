@@ -338,8 +338,10 @@ func (r *replay) results() []compat.Replay {
 	return out
 }
 
-// replayRemarks are the counts in words, for the forms that have no place of
-// their own for them.
+// mostShownReasons is how many reasons of one replay the text form tells.
+const mostShownReasons = 10
+
+// replayRemarks are the counts in words, one for each replay.
 func replayRemarks(list []compat.Replay) []string {
 	var out []string
 	for _, r := range list {
@@ -353,14 +355,6 @@ func replayRemarks(list []compat.Replay) []string {
 			}
 		}
 		out = append(out, text)
-		const most = 10
-		for i, reason := range r.Reasons {
-			if i == most {
-				out = append(out, fmt.Sprintf("%d more reasons", len(r.Reasons)-most))
-				break
-			}
-			out = append(out, fmt.Sprintf("%d %s, first %s: %s", reason.Messages, reason.Outcome, orWord(reason.First, "of many"), reason.Text))
-		}
 	}
 	return out
 }

@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"github.com/cartorio-registry/cartorio/clients/sr"
+	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/report"
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas"
 )
 
 // impact asks who reads a subject, and what becomes of them when the new version
 // is written. A registry that keeps no readers is asked once.
-func (h *history) impact(ctx context.Context, subject schemas.Subject, q compat.Question, report compat.Report) error {
-	if h.client == nil || h.deaf || !changes(report) {
+func (h *history) impact(ctx context.Context, subject schemas.Subject, q compat.Question, told compat.Report) error {
+	if h.client == nil || h.deaf || !changes(told) {
 		return nil
 	}
 	list, err := h.client.Readers(ctx, subject)
@@ -33,7 +34,9 @@ func (h *history) impact(ctx context.Context, subject schemas.Subject, q compat.
 	known := map[schemas.Version]schemas.Schema{}
 	for _, old := range q.History {
 		number = max(number, old.Version)
-		known[old.Version] = old.Schema
+		if old.Schema != nil {
+			known[old.Version] = old.Schema
+		}
 	}
 	h.consumers = append(h.consumers, compat.Impacts(q, number+1, impactsOf(list), func(v schemas.Version) (schemas.Schema, error) {
 		if s := known[v]; s != nil {
@@ -67,30 +70,66 @@ func impactsOf(list []schemas.Readership) []compat.Impact {
 	return out
 }
 
-// mostImpactRemarks bounds the lines about consumers; the JSON form has all.
-const mostImpactRemarks = 20
-
-// impactRemarks tell which consumers a change would hurt.
-func impactRemarks(list []compat.Impact) []string {
-	var lines []string
-	hurt, fine := 0, 0
-	for _, i := range list {
-		text := i.Remark()
-		switch {
-		case text == "":
-			fine++
-		case len(lines) < mostImpactRemarks:
-			lines = append(lines, text)
-			hurt++
-		default:
-			hurt++
+// readersOf asks the registry who reads what changed between two trees, as
+// registering the head would change it. The verdict does not depend on it, so a
+// registry that cannot be asked ends no run; what is missing is told.
+func (a *app) readersOf(ctx context.Context, c *checking, head *side, results []result) error {
+	client, err := dial(c.registry, a.config.Auth)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	h := &history{app: a, client: client, past: client, head: head, label: registryPrefix}
+	for _, r := range results {
+		if r.pair.New == nil || r.broken != nil || r.pair.Err != nil || !changes(r.report) {
+			continue
+		}
+		if err := h.impactOn(ctx, r); err != nil {
+			if ctx.Err() != nil {
+				return failf(exitNotCompared, "asking who reads %s: %w", r.pair.New.Subject, ctx.Err())
+			}
+			c.unread = append(c.unread, fmt.Sprintf("who reads %s is not known: %s", r.pair.New.Subject, err))
+			if code := codeOf(err); code == exitUnreachable || code == exitRefused {
+				break // it would answer no other question either
+			}
+		}
+		if h.deaf {
+			c.unread = append(c.unread, "who reads the subjects is not known: the registry keeps no readers")
+			break
 		}
 	}
-	if more := hurt - len(lines); more > 0 {
-		lines = append(lines, fmt.Sprintf("%s more are hurt: the form json has all", plural(more, "consumer", "consumers")))
+	c.consumers = h.consumers
+	return nil
+}
+
+// impactOn asks for one file of a tree.
+func (h *history) impactOn(ctx context.Context, r result) error {
+	subject := r.pair.New.Subject
+	next, err := h.now(ctx, r.pair.New)
+	if err != nil {
+		return err
 	}
-	if hurt > 0 && fine > 0 {
-		lines = append(lines, plural(fine, "consumer reads on", "consumers read on"))
+	versions, err := h.versions(ctx, subject, compat.Backward)
+	if err != nil || len(versions) == 0 {
+		return err // what a registry does not know nobody reads
 	}
-	return lines
+	q := compat.Question{Checkers: allCheckers(), Subject: r.report.Subject, Next: next, History: []compat.Old{{Version: versions[0]}}}
+	return h.impact(ctx, subject, q, r.report)
+}
+
+// readers prints who is hurt, by subject.
+func (t *text) readers(doc compat.Document) {
+	for _, one := range report.Consumers(doc) {
+		fmt.Fprintf(&t.b, "%s: %s\n", t.paint(bold, plain(one.Subject)), plain(one.Summary()))
+		for _, c := range one.Hurt {
+			who := c.Who
+			if c.Where != "" {
+				who += " in " + c.Where
+			}
+			if c.Seen != "" {
+				who += ", last message " + c.Seen
+			}
+			fmt.Fprintf(&t.b, "    %s: %s: %s\n", plain(who), t.paint(red, c.What), plain(c.Why))
+		}
+	}
 }

@@ -74,6 +74,7 @@ func renderText(w io.Writer, colours bool, doc compat.Document, results []result
 	if n := doc.Summary.Hidden; n > 0 {
 		fmt.Fprintf(&t.b, "%s not shown: --max-findings 0 shows all\n", plural(n, "more finding is", "more findings are"))
 	}
+	t.readers(doc)
 	t.summary(doc, results, against)
 	_, err := io.WriteString(w, t.b.String())
 	return err
@@ -287,10 +288,14 @@ func dirOf(file string) string { return filepath.Dir(file) }
 
 // replays prints what became of recorded messages.
 func (t *text) replays(list []compat.Replay) {
-	for _, line := range replayRemarks(list) {
-		if !strings.HasPrefix(line, "replay of ") {
-			line = "    " + line
-		}
+	for i, line := range replayRemarks(list) {
 		t.b.WriteString(plain(line) + "\n")
+		for n, reason := range list[i].Reasons {
+			if n == mostShownReasons {
+				fmt.Fprintf(&t.b, "    %d more reasons\n", len(list[i].Reasons)-mostShownReasons)
+				break
+			}
+			fmt.Fprintf(&t.b, "    %s\n", plain(fmt.Sprintf("%d %s, first %s: %s", reason.Messages, reason.Outcome, orWord(reason.First, "of many"), reason.Text)))
+		}
 	}
 }

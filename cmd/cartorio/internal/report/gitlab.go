@@ -44,6 +44,9 @@ func writeGitLab(w io.Writer, r Run) error {
 			severity = "info"
 			text += ": " + acceptance(i.accepted)
 		}
+		if i.hurt != "" {
+			text += "; hurts " + i.hurt
+		}
 		for _, line := range i.lines {
 			text += "\n" + line
 		}

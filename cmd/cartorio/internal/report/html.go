@@ -37,7 +37,16 @@ dl{margin:.3rem 0;display:grid;grid-template-columns:max-content 1fr;gap:0 .8rem
 {{end}}</tbody>
 </table>
 {{end}}{{if .Hidden}}<p>{{.Hidden}}</p>
-{{end}}{{if .Compared}}<h2>Compared</h2>
+{{end}}{{range $n, $r := .Readers}}{{if not $n}}<h2>Who reads it</h2>
+{{end}}<h3><code>{{$r.Subject}}</code></h3>
+<p>{{$r.Summary}}</p>
+{{if $r.Hurt}}<table>
+<thead><tr><th scope="col">Consumer</th><th scope="col">Environment</th><th scope="col">What happens</th><th scope="col">Last message</th><th scope="col">Why</th></tr></thead>
+<tbody>
+{{range $r.Hurt}}<tr><td>{{.Who}}</td><td>{{.Where}}</td><td>{{.What}}</td><td>{{.Seen}}</td><td>{{.Why}}</td></tr>
+{{end}}</tbody>
+</table>
+{{end}}{{end}}{{if .Compared}}<h2>Compared</h2>
 <table>
 <thead><tr><th scope="col">Subject</th><th scope="col">Before</th><th scope="col">Now</th><th scope="col">Level</th><th scope="col">Verdict</th></tr></thead>
 <tbody>
@@ -66,6 +75,12 @@ func writeHTML(w io.Writer, r Run) error {
 		one := row{Label: i.label(), Where: place(i.file, i.line, i.column), Rule: i.rule, Message: i.message, Fingerprint: i.fingerprint}
 		for _, l := range i.describe() {
 			label, text, _ := strings.Cut(l, ": ")
+			if i.finding == nil {
+				label, text = "messages", l
+			}
+			if label == "hurts" { // the section about consumers says it once
+				continue
+			}
 			one.Details = append(one.Details, [2]string{label, text})
 		}
 		rows = append(rows, one)
@@ -80,7 +95,7 @@ func writeHTML(w io.Writer, r Run) error {
 	}
 	var b strings.Builder
 	if err := page.Execute(&b, map[string]any{
-		"Verdict": verdict(r), "Summary": summary(r), "Remarks": r.Document.Remarks, "Items": rows, "Hidden": more,
+		"Verdict": verdict(r), "Summary": summary(r), "Remarks": r.remarks(), "Items": rows, "Hidden": more, "Readers": Consumers(r.Document),
 		"Compared": compared, "Tool": r.Document.Tool,
 	}); err != nil {
 		return err

@@ -127,7 +127,7 @@ func (r Run) testcase(report compat.Report, c compat.Comparison, left *int) test
 			continue
 		}
 		*left--
-		text := itemText(*f)
+		text := r.itemText(*f)
 		if r.fails(f) {
 			kind = orElse(kind, f.Rule)
 			broken = append(broken, text)
@@ -150,8 +150,11 @@ func (r Run) testcase(report compat.Report, c compat.Comparison, left *int) test
 	return out
 }
 
-func itemText(f compat.Finding) string {
+func (r Run) itemText(f compat.Finding) string {
 	i := item{finding: &f, severity: string(f.Severity), accepted: f.Accepted}
+	if f.Severity == compat.SeverityBreaking && f.Accepted == nil {
+		i.hurt = r.hurts(f.Subject)
+	}
 	at := f.Head
 	if at.File == "" {
 		at = f.Base

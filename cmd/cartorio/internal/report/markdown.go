@@ -32,15 +32,16 @@ func Markdown(r Run, most int) string {
 	list, hidden := r.shown()
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Cartório: %s\n\n%s\n", verdict(r), mdText(summary(r)))
-	for _, text := range r.Document.Remarks {
+	for _, text := range r.remarks() {
 		if b.Len() > most/4 { // they must not drive the findings out
 			b.WriteString("\n- more remarks are in the log\n")
 			break
 		}
 		b.WriteString("\n- " + mdText(text) + "\n")
 	}
+	who := mdConsumers(r.Document, most/4)
 	// The closing line must fit whatever is cut.
-	room := most - 200
+	room := most - 200 - len(who)
 	open := false
 	for n, i := range list {
 		text := mdItem(i, n >= opened && i.finding != nil)
@@ -59,6 +60,7 @@ func Markdown(r Run, most int) string {
 	if open {
 		b.WriteString("\n</details>\n")
 	}
+	b.WriteString(who)
 	if hidden > 0 {
 		fmt.Fprintf(&b, "\n**%s not shown.** The form json holds all.\n", plural(hidden, "more finding is", "more findings are"))
 	}
@@ -79,8 +81,13 @@ func mdItem(i item, brief bool) string {
 	}
 	fmt.Fprintf(&b, "\n%s **%s**%s %s: %s\n", icon, i.label(), at, mdCode(i.rule), mdText(i.message))
 	for _, l := range i.describe() {
+		if i.finding == nil {
+			fmt.Fprintf(&b, "- %s\n", mdText(l))
+			continue
+		}
 		label, text, _ := strings.Cut(l, ": ")
 		switch {
+		case label == "hurts": // the section about consumers says it once
 		case brief && label != "accepted" && label != "was" && label != "path" && label != "fix" && label != "fingerprint":
 		case label == "path" || label == "fingerprint" || label == "base" || label == "witness":
 			fmt.Fprintf(&b, "- %s: %s\n", label, mdCode(text))
@@ -112,8 +119,20 @@ func mdCode(s string) string {
 	return fence + s + fence
 }
 
-// verdict is the outcome in words.
+// verdict is the outcome in words, of the schemas and of what stands beside them.
 func verdict(r Run) string {
+	text := verdictOfSchemas(r)
+	told := map[string]string{ruleRefused: "recorded messages would be refused", ruleUnread: "recorded messages were not judged", ruleStale: "exceptions are out of date"}
+	for _, i := range r.beside() {
+		if more := told[i.rule]; more != "" {
+			text += "; " + more
+			delete(told, i.rule)
+		}
+	}
+	return text
+}
+
+func verdictOfSchemas(r Run) string {
 	switch {
 	case r.Document.Verdict == compat.NotChecked:
 		return "not everything could be checked"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cartorio-registry/cartorio/compat"
@@ -20,9 +21,32 @@ const (
 // mostReasons is how many reasons of one replay are told.
 const mostReasons = 10
 
+// recorded is a message that shows a result: where it is recorded, and why it is
+// one.
+type recorded struct {
+	file string // as the user named it; empty for stdin
+	line int    // 0 where the whole file, or a message inside a line, is meant
+	text string
+}
+
+// recordedAt reads where a replay says that a message is recorded: FILE:LINE, or
+// FILE, with or without "message N" behind it.
+func recordedAt(first string) (file string, line int) {
+	file, _, _ = strings.Cut(first, ", message ")
+	if at := strings.LastIndexByte(file, ':'); at > 0 {
+		if n, err := strconv.Atoi(file[at+1:]); err == nil && n > 0 {
+			file, line = file[:at], n
+		}
+	}
+	if file == "stdin" {
+		return "", 0
+	}
+	return file, line
+}
+
 // beside lists what is no finding and fails or may fail the run: recorded
-// messages that were refused, changed or unread, and [Run.Failing]. The forms
-// that show remarks have it there; the others would be green without it.
+// messages that were refused, changed or unread, and [Run.Failing]. A form that
+// left it out would be green where the run is not.
 func (r Run) beside() []item {
 	var list []item
 	for _, replay := range r.Document.Replays {
@@ -44,7 +68,11 @@ func (r Run) beside() []item {
 			}
 			for _, reason := range replay.Reasons {
 				if reason.Outcome == one.outcome && len(i.lines) < mostReasons {
-					i.lines = append(i.lines, fmt.Sprintf("%d, first %s: %s", reason.Messages, orElse(reason.First, "of many"), reason.Text))
+					text := fmt.Sprintf("%d, first %s: %s", reason.Messages, orElse(reason.First, "of many"), reason.Text)
+					i.lines = append(i.lines, text)
+					if file, line := recordedAt(reason.First); file != "" {
+						i.recorded = append(i.recorded, recorded{r.path(file), line, text})
+					}
 				}
 			}
 			list = append(list, i)
@@ -56,6 +84,11 @@ func (r Run) beside() []item {
 		})
 	}
 	return list
+}
+
+// remarks are those of the document that no result says.
+func (r Run) remarks() []string {
+	return slices.DeleteFunc(slices.Clone(r.Document.Remarks), func(text string) bool { return slices.Contains(r.Failing, text) })
 }
 
 // everything is items and what stands beside them, the worst first.

@@ -23,9 +23,26 @@ func TestFailuresBesideFindings(t *testing.T) {
 		"github-actions": {
 			"refused": {"::error file=schemas/o.avsc,", "%0A2, first bad.jsonl:2: no field id"}, "unread": {"::error "}, "changed": {"::warning "}, "stale": {"::error "},
 		},
+		"sarif": {
+			"refused": {
+				`"ruleId": "messages.refused"`, `"level": "error"`, `"uri": "schemas/o.avsc"`, `2 of 3 recorded messages would be refused\n2, first bad.jsonl:2: no field id`,
+				"\"uri\": \"bad.jsonl\"\n        },\n        \"region\": {\n         \"startLine\": 2", "messages that were really sent", `"messages.refused"`,
+			},
+			"unread": {`"ruleId": "messages.unread"`}, "changed": {`"level": "warning"`}, "well": {`"results": []`}, "stale": {`"ruleId": "exceptions.stale"`},
+		},
+		"markdown": {
+			"refused": {"## Cartório: compatible; recorded messages would be refused\n", "❌ **breaking** `schemas/o.avsc` `messages.refused`: 2 of 3 recorded messages would be refused\n- 2, first bad.jsonl:2: no field id\n"},
+			"unread":  {"compatible; recorded messages were not judged", "❓"}, "changed": {"## Cartório: compatible\n", "⚠️"}, "well": {"## Cartório: compatible\n"},
+			"stale": {"compatible; exceptions are out of date", "❌ **breaking** `exceptions.stale`"},
+		},
+		"html": {
+			"refused": {"<h1>Cartório: compatible; recorded messages would be refused</h1>", "<code>schemas/o.avsc</code>", "2 of 3 recorded messages would be refused", "<dd>2, first bad.jsonl:2: no field id</dd>"},
+			"unread":  {"recorded messages were not judged"}, "stale": {"exceptions are out of date"},
+		},
 	} {
 		for kind, texts := range want {
 			run := runOf(0, false)
+			run.Document.Verdict = compat.Compatible
 			one := replay
 			switch kind {
 			case "unread":

@@ -101,6 +101,8 @@ type item struct {
 	subject              string
 	finding              *compat.Finding // nil for a fault
 	lines                []string        // what else there is to say of what is no finding
+	hurt                 string          // consumers, where a registry was asked
+	recorded             []recorded      // messages that show it
 }
 
 const (
@@ -163,8 +165,12 @@ func (r Run) items() []item {
 			file: r.path(at.File), line: at.Line, column: at.Column, endLine: at.EndLine, endColumn: at.EndColumn,
 			fingerprint: f.Fingerprint, finding: f,
 		})
+		last := &list[len(list)-1]
 		if f.Base.File != "" {
-			list[len(list)-1].base = r.path(f.Base.File)
+			last.base = r.path(f.Base.File)
+		}
+		if last.severity == breaking && last.accepted == nil {
+			last.hurt = r.hurts(f.Subject)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b item) int { return cmp.Compare(a.rank(), b.rank()) })
@@ -173,7 +179,7 @@ func (r Run) items() []item {
 
 // shown cuts items to what may be shown.
 func (r Run) shown() (list []item, hidden int) {
-	list = r.items()
+	list = r.everything()
 	if r.Findings > 0 && len(list) > r.Findings {
 		return list[:r.Findings], len(list) - r.Findings
 	}
@@ -219,6 +225,7 @@ func (i item) describe() []string {
 		add("why", f.Why)
 	}
 	add("fix", f.Fix)
+	add("hurts", i.hurt)
 	if w := f.Witness; w != nil {
 		add("witness", w.Sentence())
 	}
@@ -270,6 +277,8 @@ func writeJSON(w io.Writer, r Run) error {
 type line struct {
 	Compared *compat.Compared `json:"compared,omitempty"`
 	Finding  *compat.Finding  `json:"finding,omitempty"`
+	Replay   *compat.Replay   `json:"replay,omitempty"`
+	Consumer *compat.Impact   `json:"consumer,omitempty"`
 	Advice   *compat.Advice   `json:"advice,omitempty"`
 	Run      *end             `json:"run,omitempty"`
 }
@@ -284,7 +293,8 @@ type end struct {
 }
 
 // writeLines prints the document as one JSON object a line: what was compared,
-// then the findings, then what they come to.
+// then the findings, what became of recorded messages, who reads the subjects, and
+// what it all comes to.
 func writeLines(w io.Writer, r Run) error {
 	d := Cut(r.Document, r.Findings)
 	var lines []line
@@ -293,6 +303,12 @@ func writeLines(w io.Writer, r Run) error {
 	}
 	for i := range d.Findings {
 		lines = append(lines, line{Finding: &d.Findings[i]})
+	}
+	for i := range d.Replays {
+		lines = append(lines, line{Replay: &d.Replays[i]})
+	}
+	for i := range d.Consumers {
+		lines = append(lines, line{Consumer: &d.Consumers[i]})
 	}
 	for i := range d.Advice {
 		lines = append(lines, line{Advice: &d.Advice[i]})

@@ -434,7 +434,7 @@ func TestFewerFindings(t *testing.T) {
 
 func TestEveryRuleOfAReportIsExplained(t *testing.T) {
 	t.Parallel()
-	for _, f := range []string{"schema.not-checked", "schema.version-not-raised", "schema.stability-lowered"} {
+	for _, f := range []string{"schema.not-checked", "schema.version-not-raised", "schema.stability-lowered", "messages.refused", "messages.changed", "messages.unread", "exceptions.stale"} {
 		if _, ok := compat.RuleByID(checkers.Rules(), f); !ok {
 			t.Errorf("%s has no rule", f)
 		}

@@ -126,7 +126,7 @@ func writeSARIF(w io.Writer, r Run) error {
 	for _, i := range list {
 		run.Results = append(run.Results, i.result(index[i.rule]))
 	}
-	for _, text := range r.Document.Remarks {
+	for _, text := range r.remarks() {
 		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{Level: "note", Message: sarifText{Text: text}})
 	}
 	if hidden > 0 {
@@ -191,6 +191,9 @@ func (i item) result(rule int) sarifResult {
 			ID: &zero, Message: &sarifText{Text: "before: " + place(f.Base.File, f.Base.Line, f.Base.Column)},
 			Physical: physical(i.base, f.Base.Line, f.Base.Column, f.Base.EndLine, f.Base.EndColumn),
 		}}
+	}
+	for n, m := range i.recorded {
+		out.Related = append(out.Related, sarifLocation{ID: &n, Message: &sarifText{Text: m.text}, Physical: physical(m.file, m.line, 0, 0, 0)})
 	}
 	if i.accepted != nil {
 		out.Suppressions = []sarifSuppression{{Kind: "external", Justification: acceptance(i.accepted)}}

@@ -108,7 +108,29 @@ func backup(ctx context.Context, path, to string) (err error) {
 	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(errors.New("the target is there already: choose another name"), err)
 	}
+	if err := ownName(to); err != nil {
+		return err
+	}
 	return copyChecked(ctx, path, to+".part", func(part string) error { return os.Rename(part, to) })
+}
+
+// companions are the endings of the files that stand beside a database: SQLite's
+// log, its index and its rollback journal, and our lock.
+var companions = []string{"-wal", "-shm", "-journal", lockSuffix}
+
+// ownName refuses a name that a database which is there has for one of its own
+// files: SQLite would take the file for a log and apply it, or refuse to read.
+func ownName(path string) error {
+	for _, ending := range companions {
+		base, is := strings.CutSuffix(path, ending)
+		if !is || base == "" {
+			continue
+		}
+		if info, err := os.Stat(base); err == nil && info.Mode().IsRegular() {
+			return fmt.Errorf("the name belongs to the database %s, beside which it would stand: choose another", base)
+		}
+	}
+	return nil
 }
 
 // copyChecked copies a database into the file part, checks it, flushes it and
@@ -191,6 +213,9 @@ func Restore(ctx context.Context, backup, path string, replace bool) error {
 func restore(ctx context.Context, backup, path string, replace bool) (err error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
+	}
+	if err := ownName(path); err != nil {
+		return err
 	}
 	lock, err := own(path)
 	if err != nil {

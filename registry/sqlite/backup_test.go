@@ -174,3 +174,48 @@ func TestRestore(t *testing.T) {
 		}
 	}
 }
+
+// A file by the name that SQLite has for one of its own would be applied to the
+// database as a log, or keep every reader out.
+func TestNamesOfADatabaseAreItsOwn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, saved := filepath.Join(dir, "c.db"), filepath.Join(dir, "saved")
+	j := mustOpen(t, path)
+	end := write(t, j, 0)
+	if err := sqlite.Backup(t.Context(), path, saved); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(dir, filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, ending := range []string{"-wal", "-shm", "-journal", "-lock"} {
+		// A database whose process has ended has none of these files, and owns
+		// their names all the same.
+		for _, name := range []string{saved + ending, filepath.Join(dir, "c.db-journal"), filepath.Join(dir, "link", "saved"+ending)} {
+			other, openErr := sqlite.Open(name)
+			if openErr == nil {
+				other.Close()
+			}
+			for what, err := range map[string]error{
+				"back up onto": sqlite.Backup(t.Context(), path, name),
+				"restore onto": sqlite.Restore(t.Context(), saved, name, true),
+				"open":         openErr,
+			} {
+				if err == nil || !strings.Contains(err.Error(), "belongs to the database") {
+					t.Errorf("%s %s: %v", what, name, err)
+				}
+			}
+			if _, err := os.Lstat(name); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s is there: %v", name, err)
+			}
+		}
+	}
+	end = write(t, j, end)
+	if n := count(t, j); n != end {
+		t.Errorf("%d events, want %d", n, end)
+	}
+	if err := sqlite.Backup(t.Context(), path, filepath.Join(dir, "nobody-wal")); err != nil {
+		t.Errorf("an ending alone: %v", err)
+	}
+}

@@ -67,7 +67,7 @@ func (j *Journal) open(ctx context.Context) (err error) {
 		} else if _, there := os.Lstat(j.path); there == nil {
 			return err // a link to nothing: what it will name cannot be locked
 		}
-		if err := check(j.path); err != nil {
+		if err := errors.Join(ownName(j.path), check(j.path)); err != nil {
 			return err
 		}
 		if j.lock, err = own(j.path); err != nil {

@@ -289,3 +289,46 @@ func TestNewBundleRefuses(t *testing.T) {
 		t.Error("an entry without a format is taken")
 	}
 }
+
+// What no proof covers must not travel under a signature that is right.
+func TestBundleHoldsNothingElse(t *testing.T) {
+	t.Parallel()
+	key := signingKey().Public().(ed25519.PublicKey)
+	files := unzipped(t, packed(t, bundled(t), signingKey()))
+	for name, tt := range map[string]struct {
+		more []string
+		says string
+	}{
+		"as it was":            {},
+		"folders of its own":   {more: []string{"schemas/", "schemas/users-value/"}},
+		"another file":         {more: []string{"run.sh"}, says: `it holds "run.sh", which bundle.json does not name`},
+		"another text":         {more: []string{"schemas/users-value/3.avsc"}, says: "does not name"},
+		"a path that leads up": {more: []string{"../evil"}, says: `it holds "../evil"`},
+		"a manifest twice":     {more: []string{"bundle.json"}, says: `it holds "bundle.json" twice`},
+		"a text twice":         {more: []string{"schemas/users-value/2.avsc"}, says: "twice"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			z := zip.NewWriter(&out)
+			for _, path := range append(slices.Sorted(maps.Keys(files)), tt.more...) {
+				w, err := z.Create(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if f, there := files[path]; there {
+					if _, err := w.Write(f.Data); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := z.Close(); err != nil {
+				t.Fatal(err)
+			}
+			_, err := folder.ReadBundle(context.Background(), out.Bytes(), folder.BundleOptions{Formats: formats.All, Key: key})
+			if (err == nil) != (tt.says == "") || err != nil && (!strings.Contains(err.Error(), tt.says) || !errors.Is(err, folder.ErrTampered)) {
+				t.Errorf("it says %v, want %q", err, tt.says)
+			}
+		})
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -46,13 +47,14 @@ func (o BundleOptions) orDefault() BundleOptions {
 
 // ReadBundle opens a bundle that is one file, whose bytes are data.
 //
-// Errors: data is no ZIP archive; those of OpenBundle.
+// Errors: data is no ZIP archive; wrapped ErrTampered when it holds a file that
+// the bundle does not name, or one twice; those of OpenBundle.
 func ReadBundle(ctx context.Context, data []byte, o BundleOptions) (*Bundle, error) {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return nil, fmt.Errorf("read a bundle: it is no ZIP archive: %w", err)
 	}
-	return OpenBundle(ctx, z, o)
+	return open(ctx, unpacker{fsys: z, o: o.orDefault(), archive: z.File})
 }
 
 // OpenBundle opens a bundle that is a folder, or an archive as one, and proves
@@ -61,7 +63,10 @@ func ReadBundle(ctx context.Context, data []byte, o BundleOptions) (*Bundle, err
 // Errors: a file is not there or cannot be read; wrapped ErrTampered when a
 // proof fails, with the version that it fails for; a limit.
 func OpenBundle(ctx context.Context, fsys fs.FS, options BundleOptions) (*Bundle, error) {
-	u := unpacker{fsys: fsys, o: options.orDefault()}
+	return open(ctx, unpacker{fsys: fsys, o: options.orDefault()})
+}
+
+func open(ctx context.Context, u unpacker) (*Bundle, error) {
 	b, err := u.unpack(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read a bundle: %w", err)
@@ -70,9 +75,10 @@ func OpenBundle(ctx context.Context, fsys fs.FS, options BundleOptions) (*Bundle
 }
 
 type unpacker struct {
-	fsys  fs.FS
-	o     BundleOptions
-	bytes int64
+	fsys    fs.FS
+	o       BundleOptions
+	bytes   int64
+	archive []*zip.File // what one file holds; nil for a folder
 }
 
 func (u *unpacker) unpack(ctx context.Context) (*Bundle, error) {
@@ -95,6 +101,9 @@ func (u *unpacker) unpack(ctx context.Context) (*Bundle, error) {
 	}
 	if len(m.Entries) > u.o.Entries {
 		return nil, fmt.Errorf("it holds %d versions, and %d are allowed", len(m.Entries), u.o.Entries)
+	}
+	if err := u.nothingElse(m); err != nil {
+		return nil, err
 	}
 	b := &Bundle{made: m.Made, signer: signer}
 	seen := map[use]bool{}
@@ -122,6 +131,30 @@ func (u *unpacker) unpack(ctx context.Context) (*Bundle, error) {
 		}
 	}
 	return b, nil
+}
+
+// nothingElse tells whether an archive holds what the bundle names and no more: a
+// file that no proof covers would travel under a signature that is right. What
+// else lies in a folder is not asked; people put bundles beside other files.
+func (u *unpacker) nothingElse(m manifest) error {
+	named := map[string]bool{ManifestFile: true, SignatureFile: true}
+	for i := range m.Entries {
+		named[m.Entries[i].File] = true
+	}
+	for _, f := range u.archive {
+		if strings.HasSuffix(f.Name, "/") && f.UncompressedSize64 == 0 {
+			continue // a folder, as other programs write them
+		}
+		there, known := named[f.Name]
+		switch {
+		case !known:
+			return fmt.Errorf("%w: it holds %q, which %s does not name", ErrTampered, f.Name, ManifestFile)
+		case !there:
+			return fmt.Errorf("%w: it holds %q twice", ErrTampered, f.Name)
+		}
+		named[f.Name] = false
+	}
+	return nil
 }
 
 // file reads one file, within what is left of the bytes allowed.

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
 	"strconv"
 	"time"
@@ -120,7 +121,11 @@ func (b *Box) bounds(ctx context.Context, topic string) (from, to map[int32]int6
 	meta.Topics = append(meta.Topics, t)
 	answer, err := meta.RequestWith(ctx, b.client)
 	if err != nil {
-		return nil, nil, fmt.Errorf("look for the topic %s: %w", topic, err)
+		var dial *net.OpError
+		if errors.As(err, &dial) && dial.Op == "dial" {
+			return nil, nil, fmt.Errorf("connect to the broker: %w", dial)
+		}
+		return nil, nil, fmt.Errorf("ask the broker for the topic %s: %w", topic, err)
 	}
 	var partitions []int32
 	for _, t := range answer.Topics {

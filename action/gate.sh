@@ -184,15 +184,21 @@ choice() {
   esac
 }
 
+# either NAME VALUE is the same for what may be left open.
+either() {
+  case $2 in
+  '' | true | false) ;;
+  *)
+    printf '::error title=Cartório::%s: "%s" is none of true, false\n' "$1" "$(printf %s "$2" | escaped)"
+    exit 64
+    ;;
+  esac
+}
+
 choice lint "${IN_LINT:-warn}"
 choice fmt "${IN_FMT:-warn}"
-case ${IN_COMMENT:-} in
-'' | true | false) ;;
-*)
-  printf '::error title=Cartório::comment: "%s" is none of true, false\n' "$(printf %s "$IN_COMMENT" | escaped)"
-  exit 64
-  ;;
-esac
+either comment "${IN_COMMENT:-}"
+either impact "${IN_IMPACT:-}"
 
 case ${IN_COMMENT_KEY:-} in
 *[!A-Za-z0-9._/-]*)
@@ -206,6 +212,17 @@ set --
 [ -z "$against" ] || set -- "$@" --against "$against"
 [ -z "${IN_FAIL_ON:-}" ] || set -- "$@" --fail-on "$IN_FAIL_ON"
 [ -z "${IN_ENVIRONMENT:-}" ] || set -- "$@" --environment "$IN_ENVIRONMENT"
+# Who reads what is a registry's to know: one that is named is asked.
+impact=${IN_IMPACT:-}
+[ -n "$impact" ] || [ -z "${IN_ENVIRONMENT:-}" ] || impact=true
+if [ "$impact" = true ]; then
+  if "$binary" check --help 2>/dev/null | grep -q '^ *--impact'; then
+    set -- "$@" --impact
+  else
+    # shellcheck disable=SC2016
+    line 'who reads what changed was not asked: this version has no `cartorio check --impact`'
+  fi
+fi
 newline='
 '
 set -f

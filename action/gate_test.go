@@ -319,7 +319,7 @@ func TestTheRealCommands(t *testing.T) {
 
 func TestInputsThatMeanNothing(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"IN_LINT", "IN_FMT", "IN_COMMENT", "IN_COMMENT_KEY"} {
+	for _, name := range []string{"IN_LINT", "IN_FMT", "IN_COMMENT", "IN_COMMENT_KEY", "IN_IMPACT"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRunner(t)

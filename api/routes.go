@@ -21,6 +21,9 @@ type Route struct {
 	// Errors are the codes that it may answer beside those of every route.
 	Errors []int
 	Doc    string
+	// Alone routes stand for a part of the reference that is left out: whatever
+	// else is asked at their path is no path, and clients take the part for absent.
+	Alone bool
 	// Plain routes are ours, not the contract's: they answer application/json
 	// whatever the caller accepts.
 	Plain bool
@@ -128,7 +131,7 @@ var routes = []Route{
 	{Method: "GET", Path: "/v1/metadata/id", Doc: "Get the id of this installation.", Answer: installationShape, Handle: getInstallation},
 	{Method: "GET", Path: "/v1/metadata/version", Doc: "Get the version of the contract and of the product.", Answer: productShape, Handle: getProduct},
 	{Method: "GET", Path: "/v1/metadata/deployment", Doc: "Get the deployment's attributes.", Answer: deploymentShape, Handle: getDeployment},
-	{Method: "GET", Path: "/exporters", Doc: "List the exporters: there are none.", Answer: exportersShape, Handle: listExporters},
+	{Method: "GET", Path: "/exporters", Doc: "List the exporters: there are none.", Answer: exportersShape, Alone: true, Handle: listExporters},
 
 	{Method: "GET", Path: "/api/v1/guids/{guid}/schema", Doc: "Get the text of a schema by its GUID, to be kept for ever.", Answer: textShape, Errors: []int{40403}, Handle: getTextByGUID},
 	{
@@ -169,10 +172,10 @@ func (s *Server) route() {
 	e.HTTPErrorHandler = func(err error, c echo.Context) {
 		x := c.Response().Writer.(*exchange)
 		if errors.Is(err, echo.ErrMethodNotAllowed) {
-			x.Header().Set("Allow", allowed(x.path))
-			if allowed(x.path) == "" {
-				x.Header().Del("Allow")
+			if allow := allowed(x.path); allow == "" || alone(x.path) {
 				err = notFound("")
+			} else {
+				x.Header().Set("Allow", allow)
 			}
 		}
 		x.fail(err)
@@ -200,6 +203,11 @@ func (s *Server) route() {
 		})
 	}
 	s.echo = e
+}
+
+// alone tells whether path is one of an Alone route.
+func alone(path string) bool {
+	return slices.ContainsFunc(routes, func(r Route) bool { return r.Alone && r.Path == path })
 }
 
 // anyMethod are the methods of all routes together.

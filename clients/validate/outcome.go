@@ -78,14 +78,16 @@ type Event struct {
 	Subject     schemas.Subject
 	Version     schemas.Version
 	Bytes       int
-	Took        time.Duration
-	Cached      bool
-	Assumed     bool
-	Passed      bool
-	Retired     bool
-	Foreign     bool // Outcome.ForeignID
-	Unknown     bool // Outcome.UnknownVersion
-	Unproved    bool // Outcome.Unverified
+	// Large tells that the payload has more bytes than Options.LargePayload.
+	Large    bool
+	Took     time.Duration
+	Cached   bool
+	Assumed  bool
+	Passed   bool
+	Retired  bool
+	Foreign  bool // Outcome.ForeignID
+	Unknown  bool // Outcome.UnknownVersion
+	Unproved bool // Outcome.Unverified
 	// Translated tells that the message was of another version.
 	Translated bool
 }

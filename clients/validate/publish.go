@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cartorio-registry/cartorio/clients/framing"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -25,8 +26,12 @@ func (v *Validator) BeforePublish(ctx context.Context, m *Message, p *Pin) error
 	start := v.options.Now()
 	s := stamper{v: v, m: m, p: p}
 	f := s.run(ctx)
+	large := v.isLarge(m)
+	if large && f == nil {
+		v.warnLarge(m, &s)
+	}
 	if v.observes() {
-		e := Event{Side: Publish, Verdict: Accept, Subject: s.subject, Version: s.version, Bytes: len(m.Payload), Took: v.options.Now().Sub(start), Cached: s.cached}
+		e := Event{Side: Publish, Verdict: Accept, Subject: s.subject, Version: s.version, Bytes: len(m.Payload), Large: large, Took: v.options.Now().Sub(start), Cached: s.cached}
 		if f != nil {
 			e.Verdict, e.Reason = f.Reason.Verdict(), f.Reason
 		} else if s.retired {
@@ -38,6 +43,22 @@ func (v *Validator) BeforePublish(ctx context.Context, m *Message, p *Pin) error
 		return f
 	}
 	return nil
+}
+
+// isLarge tells whether a payload is more than a bus is for. One that was kept
+// elsewhere is a reference by now.
+func (v *Validator) isLarge(m *Message) bool {
+	return v.options.LargePayload >= 0 && len(m.Payload) > v.options.LargePayload
+}
+
+// warnLarge warns of a payload, once a minute at most.
+func (v *Validator) warnLarge(m *Message, s *stamper) {
+	now, told := v.options.Now().UnixNano(), v.large.Load()
+	if told != 0 && now-told < int64(time.Minute) || !v.large.CompareAndSwap(told, now) {
+		return
+	}
+	v.Logger().Warn("a large payload is published: a bus is for kilobytes; keep it elsewhere and send a reference (clients/claim)",
+		"destination", m.Destination, "subject", s.subject.String(), "version", int(s.version), "bytes", len(m.Payload), "limit_bytes", v.options.LargePayload)
 }
 
 // stamper stamps one message.

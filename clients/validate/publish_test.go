@@ -1,10 +1,13 @@
 package validate_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -206,6 +209,52 @@ func TestMessageIDs(t *testing.T) {
 	m := &validate.Message{Headers: []validate.Header{{Name: "messageId", Value: "mine"}}, Payload: text(`{"id":1}`)}
 	if err := v.BeforePublish(ctx, m, &pin); err != nil || m.MessageID != "mine" {
 		t.Errorf("an id in the header: %q, %v", m.MessageID, err)
+	}
+}
+
+// A payload that is more than a bus is for is published, and warned of once a
+// minute.
+func TestLargePayloads(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		limit int
+		bytes int
+		want  int // warnings for two messages, and one more a minute later
+	}{
+		{"at the limit", 0, 256 << 10, 0},
+		{"above", 0, 256<<10 + 1, 2},
+		{"of one's own", 1000, 1001, 2},
+		{"never", -1, 1 << 20, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			large := 0
+			f := newFixture()
+			v, clock := open(t, f.shelf, validate.Options{LargePayload: tt.limit, Logger: slog.New(slog.NewTextHandler(&log, nil)), Observe: func(e validate.Event) {
+				if e.Large {
+					large++
+				}
+			}})
+			pin := validate.Version(validate.Fixed("orders-value"), 1)
+			publish := func() {
+				body := `{"id":1` + strings.Repeat(" ", tt.bytes-len(`{"id":1}`)) + `}`
+				if err := v.BeforePublish(ctx, &validate.Message{Destination: "orders", Payload: text(body)}, &pin); err != nil {
+					t.Fatal(err)
+				}
+			}
+			publish()
+			publish()
+			clock.pass(time.Minute)
+			publish()
+			if got := strings.Count(log.String(), "clients/claim"); got != tt.want {
+				t.Errorf("%d warnings: %s", got, log.String())
+			}
+			if tt.want > 0 != (large == 3) || tt.want == 0 && large != 0 {
+				t.Errorf("%d events say large", large)
+			}
+		})
 	}
 }
 

@@ -12,6 +12,8 @@ package validate
 
 import (
 	"context"
+	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -52,6 +54,13 @@ type Options struct {
 	// LastGood keeps what the registry answered beyond the life of the program,
 	// when not nil; see [OpenLastGood].
 	LastGood *LastGood
+	// LargePayload is from how many bytes on a payload that is published is warned
+	// of, 256 KiB; negative for never. A bus is for kilobytes: what is larger is
+	// better kept elsewhere and referred to (package clients/claim).
+	LargePayload int
+	// Logger takes those warnings, at most one a minute, and an adapter's that its
+	// producer may lose messages; slog.Default() when nil.
+	Logger *slog.Logger
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -71,6 +80,7 @@ type Validator struct {
 
 	verdicts verdicts
 	readers  readers
+	large    atomic.Int64 // when a large payload was warned of, in Unix nanoseconds
 	tracer   Tracer
 
 	background context.Context
@@ -92,6 +102,7 @@ func NewWith(lookup Lookup, o Options, formats ...schemas.Format) *Validator {
 	fill(&o.NotFound, 15*time.Second)
 	fill(&o.Grace, 30*time.Second)
 	fill(&o.ReportEvery, time.Minute)
+	fill(&o.LargePayload, 256<<10)
 	wall := o.Now == nil
 	if wall {
 		o.Now = time.Now
@@ -116,6 +127,14 @@ func (v *Validator) Close() {
 
 // Now is the validator's clock, which adapters share.
 func (v *Validator) Now() time.Time { return v.options.Now() }
+
+// Logger takes warnings about how messages are sent, which adapters share.
+func (v *Validator) Logger() *slog.Logger {
+	if v.options.Logger != nil {
+		return v.options.Logger
+	}
+	return slog.Default()
+}
 
 func (v *Validator) format(t schemas.Type) (schemas.Format, bool) {
 	for _, f := range v.formats {

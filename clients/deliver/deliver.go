@@ -2,7 +2,8 @@
 // it asks whether a message may be handled, holds what cannot be judged, calls
 // the handler until it succeeds or gives up, sets aside what is refused, and
 // tells the broker only then. It never settles a message before its work or its
-// dead letter is done, and has no path that tries again without waiting.
+// dead letter is done, unless [Options].LossAcceptable says why it may, and has no
+// path that tries again without waiting.
 //
 // A broker's adapter brings [Item], one message with the few things that are
 // done differently there. A [Desk] works on items; a [Session] is the span in
@@ -14,6 +15,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cartorio-registry/cartorio/clients/retry"
@@ -107,6 +109,13 @@ type Options struct {
 	// LeaveToBroker settles a message as LeftToBroker when its dead letter cannot
 	// be published; otherwise that is tried until it succeeds.
 	LeaveToBroker bool
+	// LossAcceptable says why messages may be lost; "" when they may not. Then the
+	// broker is told before the work, which is tried once.
+	LossAcceptable string
+	// Prefetch is how many messages the broker hands out at once, and MemoryBudget
+	// the bytes that they may have together before that is warned of: DefaultMemory
+	// when 0, no limit when negative. Without a Prefetch nobody is warned.
+	Prefetch, MemoryBudget int
 	// Observe is told of every message that was settled, when not nil. It must
 	// not block.
 	Observe func(Handled)
@@ -122,7 +131,9 @@ type Desk struct {
 	mu   sync.Mutex
 	told time.Time
 
-	held held // for Sessions
+	held   held // for Sessions
+	weight weight
+	lost   atomic.Bool // one was, and was told of
 }
 
 // NewDesk makes a desk.
@@ -136,6 +147,12 @@ func NewDesk(o Options) *Desk {
 	}
 	if o.Workers > 0 {
 		d.slots = make(chan struct{}, o.Workers)
+	}
+	if d.o.MemoryBudget == 0 {
+		d.o.MemoryBudget = DefaultMemory
+	}
+	if o.LossAcceptable != "" {
+		d.log.Warn("messages may be lost: they are acknowledged before the work", "source", o.Source, "reason", o.LossAcceptable)
 	}
 	return d
 }

@@ -18,6 +18,7 @@ const (
 	LeftToBroker        // handed to the broker's own dead letter, without a reason
 	Delayed             // published to where it waits, then acknowledged
 	GivenBack           // left to be handed out again, because the consumer stops or pauses
+	Lost                // acknowledged before the work, which failed; see Options.LossAcceptable
 )
 
 // String is the action's word.
@@ -35,6 +36,8 @@ func (a Action) String() string {
 		return "delayed"
 	case GivenBack:
 		return "given_back"
+	case Lost:
+		return "lost"
 	}
 	return "unsettled"
 }

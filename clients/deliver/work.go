@@ -19,6 +19,7 @@ type worker struct {
 	received time.Time
 	started  time.Time
 	finished time.Time
+	settled  time.Time // before the work, where losses are acceptable
 	outcome  validate.Outcome
 	attempts int
 	failed   time.Time // when the handler failed first
@@ -32,6 +33,7 @@ type worker struct {
 func (d *Desk) Work(s *Session, it Item) Action {
 	w := worker{d: d, s: s, it: it, facts: it.Facts(), received: time.Now()}
 	w.attempts = w.facts.Attempts
+	d.weigh(w.facts.Bytes)
 	defer w.free()
 	defer w.unhold()
 	if wait := time.Until(w.facts.NotBefore); !w.facts.NotBefore.IsZero() && wait > 0 {
@@ -47,6 +49,8 @@ func (d *Desk) Work(s *Session, it Item) Action {
 	switch {
 	case !ok:
 		return w.settle(GivenBack, o.Reason, o.Err)
+	case o.Verdict == validate.Accept && d.o.LossAcceptable != "":
+		return w.once()
 	case o.Verdict == validate.Accept:
 		return w.handle()
 	case o.Pass:
@@ -184,10 +188,20 @@ func (w *worker) reject(dead validate.DeadLetter) Action {
 func (w *worker) settle(a Action, reason validate.Reason, cause error) Action {
 	if err := w.it.Settle(a); err != nil {
 		// The session is lost: the broker hands the message out again.
-		cause = errors.Join(cause, fmt.Errorf("settle the message: %w", err))
+		cause = errors.Join(cause, settling(err))
+	}
+	return w.report(a, reason, cause)
+}
+
+func settling(err error) error { return fmt.Errorf("settle the message: %w", err) }
+
+// report tells whoever observes.
+func (w *worker) report(a Action, reason validate.Reason, cause error) Action {
+	if w.settled.IsZero() {
+		w.settled = time.Now()
 	}
 	h := Handled{
-		Received: w.received, Started: w.started, Finished: w.finished, Settled: time.Now(),
+		Received: w.received, Started: w.started, Finished: w.finished, Settled: w.settled,
 		Outcome: w.outcome, Reason: reason, Action: a, Attempts: w.attempts, Redelivered: w.facts.Redelivered,
 		Bytes: w.facts.Bytes, MessageID: w.facts.MessageID, Err: cause,
 	}
@@ -213,7 +227,7 @@ func (w *worker) tell(h *Handled) {
 		System: w.d.o.System, Destination: w.facts.Destination,
 		Received: h.Received, Started: h.Started, Finished: h.Finished, Acknowledged: acknowledged,
 		Subject: o.Subject, Version: o.Version, Verdict: o.Verdict, Reason: reason, Attempts: h.Attempts, Bytes: h.Bytes,
-		Redelivery: h.Redelivered, Cached: o.Cached, Translated: o.TranslatedFrom != 0, Action: h.Action.String(), Err: h.Err,
+		Redelivery: h.Redelivered, Cached: o.Cached, Translated: o.TranslatedFrom != 0, Action: h.Action.String(), LossAcceptable: w.d.o.LossAcceptable, Err: h.Err,
 	})
 }
 

@@ -55,6 +55,8 @@ type Delivery struct {
 	Translated bool
 	// Action is how the message was settled, in the adapter's word.
 	Action string
+	// LossAcceptable is why the consumer may lose messages; "" when it may not.
+	LossAcceptable string
 	// Err is the handler's last error, or why the broker could not be told.
 	Err error
 }

@@ -128,6 +128,9 @@ func (l *Log) Delivered(ctx context.Context, d *validate.Delivery) {
 			attrs = append(attrs, slog.Time(one.name, one.at))
 		}
 	}
+	if d.LossAcceptable != "" {
+		attrs = append(attrs, slog.String("loss_acceptable", d.LossAcceptable))
+	}
 	// A handler's error may hold what the handler was given: its type alone is told.
 	if d.Err != nil {
 		attrs = append(attrs, slog.String("error_type", fmt.Sprintf("%T", d.Err)))

@@ -82,10 +82,13 @@ func TestLogOfDeliveries(t *testing.T) {
 	d.Err = errors.New("card 4111 1111 1111 1111 was refused")
 	d.Action = "delayed"
 	l.Delivered(context.Background(), d)
+	d.Err, d.Action, d.LossAcceptable = nil, "acknowledged", "presence"
+	l.Delivered(context.Background(), d)
 	rest := ` outcome=accept reason="" subject=orders-value version=1 bytes=3 attempts=2 redelivered=true cache_hit=false translated=false received=2026-11-30T12:00:00.000Z started=2026-11-30T12:00:00.000Z finished=2026-11-30T12:00:00.000Z acknowledged=2026-11-30T12:00:00.000Z`
 	want := []string{
 		`level=DEBUG msg="message delivered" system=kafka destination=orders action=acknowledged` + rest,
 		`level=WARN msg="message delivered" system=kafka destination=orders action=delayed` + rest + ` error_type=*errors.errorString`,
+		`level=DEBUG msg="message delivered" system=kafka destination=orders action=acknowledged` + rest + ` loss_acceptable=presence`,
 	}
 	got := lines()
 	if d := cmp.Diff(want, got); d != "" {

@@ -94,6 +94,9 @@ func (s *Spans) Delivered(ctx context.Context, d *validate.Delivery) {
 		attribute.Int("cartorio.attempts", d.Attempts),
 		attribute.Bool("cartorio.redelivered", d.Redelivery),
 	))
+	if d.LossAcceptable != "" {
+		span.SetAttributes(attribute.String("cartorio.loss_acceptable", d.LossAcceptable))
+	}
 	verdict := d.Verdict
 	if d.Err != nil && d.Reason == validate.NoReason {
 		span.SetAttributes(attribute.String("error.type", "handler"))

@@ -2,6 +2,8 @@
 // Prometheus registerer:
 //
 //	cartorio_client_messages_total{side,subject,version,outcome,reason}
+//	cartorio_client_deliveries_total{action,attempts,redelivered}
+//	cartorio_client_large_payloads_total{side}
 //	cartorio_client_validate_seconds{side}
 //	cartorio_client_handle_seconds
 //	cartorio_client_wait_seconds
@@ -35,12 +37,14 @@ const other = "other"
 
 // Metrics is a validate.Observer that counts.
 type Metrics struct {
-	messages *prom.CounterVec
-	judged   *prom.HistogramVec
-	handled  prom.Histogram
-	waited   prom.Histogram
-	requests *prom.CounterVec
-	held     prom.Gauge
+	messages   *prom.CounterVec
+	deliveries *prom.CounterVec
+	large      *prom.CounterVec
+	judged     *prom.HistogramVec
+	handled    prom.Histogram
+	waited     prom.Histogram
+	requests   *prom.CounterVec
+	held       prom.Gauge
 
 	mu       sync.RWMutex
 	counters map[series]prom.Counter // made once, so that a message makes none
@@ -68,18 +72,20 @@ type pair struct {
 func New(r prom.Registerer) (*Metrics, error) {
 	seconds := []float64{1e-6, 5e-6, 25e-6, 100e-6, 500e-6, 2.5e-3, 10e-3, 50e-3, 250e-3, 1, 5, 30}
 	m := &Metrics{
-		messages: prom.NewCounterVec(prom.CounterOpts{Name: "cartorio_client_messages_total", Help: "Messages judged, by side, subject, version, outcome and reason."}, []string{"side", "subject", "version", "outcome", "reason"}),
-		judged:   prom.NewHistogramVec(prom.HistogramOpts{Name: "cartorio_client_validate_seconds", Help: "Time that judging a message took.", Buckets: seconds}, []string{"side"}),
-		handled:  prom.NewHistogram(prom.HistogramOpts{Name: "cartorio_client_handle_seconds", Help: "Time that the last attempt at handling a message took.", Buckets: prom.DefBuckets}),
-		waited:   prom.NewHistogram(prom.HistogramOpts{Name: "cartorio_client_wait_seconds", Help: "Time between receiving a message and starting to handle it.", Buckets: prom.DefBuckets}),
-		requests: prom.NewCounterVec(prom.CounterOpts{Name: "cartorio_client_registry_requests_total", Help: "Questions to the registry, by how they ended."}, []string{"result"}),
-		held:     prom.NewGauge(prom.GaugeOpts{Name: "cartorio_client_held", Help: "Messages that wait because they cannot be judged now."}),
-		counters: map[series]prom.Counter{}, pairs: map[pair]bool{},
+		messages:   prom.NewCounterVec(prom.CounterOpts{Name: "cartorio_client_messages_total", Help: "Messages judged, by side, subject, version, outcome and reason."}, []string{"side", "subject", "version", "outcome", "reason"}),
+		deliveries: prom.NewCounterVec(prom.CounterOpts{Name: "cartorio_client_deliveries_total", Help: "Messages that a consumer is done with, by how they were settled, attempts made (0, 1, 2, 3-5, 6+) and whether the broker had handed them out before."}, []string{"action", "attempts", "redelivered"}),
+		large:      prom.NewCounterVec(prom.CounterOpts{Name: "cartorio_client_large_payloads_total", Help: "Messages whose payload is larger than a bus is for (validate.Options.LargePayload)."}, []string{"side"}),
+		judged:     prom.NewHistogramVec(prom.HistogramOpts{Name: "cartorio_client_validate_seconds", Help: "Time that judging a message took.", Buckets: seconds}, []string{"side"}),
+		handled:    prom.NewHistogram(prom.HistogramOpts{Name: "cartorio_client_handle_seconds", Help: "Time that the last attempt at handling a message took.", Buckets: prom.DefBuckets}),
+		waited:     prom.NewHistogram(prom.HistogramOpts{Name: "cartorio_client_wait_seconds", Help: "Time between receiving a message and starting to handle it.", Buckets: prom.DefBuckets}),
+		requests:   prom.NewCounterVec(prom.CounterOpts{Name: "cartorio_client_registry_requests_total", Help: "Questions to the registry, by how they ended."}, []string{"result"}),
+		held:       prom.NewGauge(prom.GaugeOpts{Name: "cartorio_client_held", Help: "Messages that wait because they cannot be judged now."}),
+		counters:   map[series]prom.Counter{}, pairs: map[pair]bool{},
 	}
 	for _, side := range []validate.Side{validate.Publish, validate.Consume} {
 		m.judging[side] = m.judged.WithLabelValues(side.String())
 	}
-	for _, c := range []prom.Collector{m.messages, m.judged, m.handled, m.waited, m.requests, m.held} {
+	for _, c := range []prom.Collector{m.messages, m.deliveries, m.large, m.judged, m.handled, m.waited, m.requests, m.held} {
 		if err := r.Register(c); err != nil {
 			return nil, err
 		}
@@ -112,6 +118,9 @@ func (m *Metrics) Decided(_ context.Context, e *validate.Event) {
 	if int(e.Side) < len(m.judging) && m.judging[e.Side] != nil {
 		m.judging[e.Side].Observe(e.Took.Seconds())
 	}
+	if e.Large {
+		m.large.WithLabelValues(e.Side.String()).Inc()
+	}
 }
 
 func (m *Metrics) counter(s series) prom.Counter {
@@ -138,10 +147,23 @@ func (m *Metrics) counter(s series) prom.Counter {
 	return c
 }
 
-// Delivered observes how long a message waited and was handled.
+// Delivered counts a message that a consumer is done with, and observes how long
+// it waited and was handled.
 func (m *Metrics) Delivered(_ context.Context, d *validate.Delivery) {
+	m.deliveries.WithLabelValues(d.Action, attemptsOf(d.Attempts), strconv.FormatBool(d.Redelivery)).Inc()
 	observe(m.waited, d.Received, d.Started)
 	observe(m.handled, d.Started, d.Finished)
+}
+
+// attemptsOf is the label of a number of attempts: few, so that series are few.
+func attemptsOf(n int) string {
+	switch {
+	case n <= 2:
+		return strconv.Itoa(max(n, 0))
+	case n <= 5:
+		return "3-5"
+	}
+	return "6+"
 }
 
 func observe(h prom.Histogram, from, to time.Time) {

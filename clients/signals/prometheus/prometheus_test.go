@@ -68,6 +68,10 @@ func TestMetrics(t *testing.T) {
 	at := time.Unix(100, 0)
 	m.Delivered(ctx, &validate.Delivery{Received: at, Started: at.Add(time.Second), Finished: at.Add(3 * time.Second)})
 	m.Delivered(ctx, &validate.Delivery{Received: at})
+	for n := range 9 {
+		m.Delivered(ctx, &validate.Delivery{Action: "acknowledged", Attempts: n, Redelivery: true})
+	}
+	m.Decided(ctx, &validate.Event{Side: validate.Publish, Verdict: validate.Accept, Large: true})
 	m.Asked(ctx, &validate.Asked{Kind: "id", Result: "answered"})
 	m.Asked(ctx, &validate.Asked{Kind: "latest", Result: "answered"})
 	m.Asked(ctx, &validate.Asked{Kind: "id", Result: "registry_refused"})
@@ -76,15 +80,23 @@ func TestMetrics(t *testing.T) {
 	m.Held(ctx, -1)
 	want := []string{
 		"cartorio_client_cache_bytes{} 0",
+		"cartorio_client_deliveries_total{action=,attempts=0,redelivered=false} 2",
+		"cartorio_client_deliveries_total{action=acknowledged,attempts=0,redelivered=true} 1",
+		"cartorio_client_deliveries_total{action=acknowledged,attempts=1,redelivered=true} 1",
+		"cartorio_client_deliveries_total{action=acknowledged,attempts=2,redelivered=true} 1",
+		"cartorio_client_deliveries_total{action=acknowledged,attempts=3-5,redelivered=true} 3",
+		"cartorio_client_deliveries_total{action=acknowledged,attempts=6+,redelivered=true} 3",
 		"cartorio_client_handle_seconds{} 1 in 2s",
 		"cartorio_client_held{} 1",
+		"cartorio_client_large_payloads_total{side=publish} 1",
 		"cartorio_client_messages_total{outcome=accept,reason=,side=consume,subject=orders-value,version=2} 2",
+		"cartorio_client_messages_total{outcome=accept,reason=,side=publish,subject=,version=} 1",
 		"cartorio_client_messages_total{outcome=reject,reason=header_missing,side=publish,subject=,version=} 1",
 		"cartorio_client_registry_requests_total{result=answered} 2",
 		"cartorio_client_registry_requests_total{result=registry_refused} 1",
 		"cartorio_client_stale_seconds{} 0",
 		"cartorio_client_validate_seconds{side=consume} 2 in 0.002s",
-		"cartorio_client_validate_seconds{side=publish} 1 in 0s",
+		"cartorio_client_validate_seconds{side=publish} 2 in 0s",
 		"cartorio_client_wait_seconds{} 1 in 1s",
 	}
 	if d := cmp.Diff(want, gathered(t, r)); d != "" {

@@ -69,6 +69,17 @@ type ConsumerOptions struct {
 	// on meanwhile, so order is lost. Otherwise the worker waits.
 	RetryQueues bool
 
+	// LossAcceptable says why messages of this queue may be lost, as "presence, the
+	// next one comes in a second"; it is logged at the start and told in the signals.
+	// Then a message is acknowledged when it is found valid, before the work, and
+	// worked on once: what fails or is under way in a crash is gone. The broker's
+	// own automatic acknowledgement is not used: it knows no Prefetch. It excludes
+	// RetryQueues.
+	LossAcceptable string
+	// MemoryBudget is how many bytes Prefetch messages of the mean size may have
+	// before that is warned of, 64 MiB; negative for no warning.
+	MemoryBudget int
+
 	// HoldFor is how long a message that cannot be judged is kept by a worker
 	// before it goes back to the queue and the consumer pauses, 60 s.
 	HoldFor time.Duration
@@ -104,6 +115,10 @@ type Consumer struct {
 	holding   holding
 }
 
+// LossArgument is the argument of a consumer at the broker that tells its
+// LossAcceptable.
+const LossArgument = "cartorio-loss-acceptable"
+
 // startTries is how often a consumer tries to start before it gives up.
 const startTries = 3
 
@@ -122,6 +137,9 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 	}
 	if o.Keyed && o.RetryQueues {
 		return nil, errors.New("make a consumer: Keyed and RetryQueues exclude each other: a message that leaves the queue is overtaken by its key's next")
+	}
+	if o.LossAcceptable != "" && o.RetryQueues {
+		return nil, errors.New("make a consumer: LossAcceptable and RetryQueues exclude each other: what is acknowledged before the work is not tried again")
 	}
 	if err := e.Check(); err != nil {
 		return nil, fmt.Errorf("make a consumer: %w", err)
@@ -151,7 +169,8 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 	desk := deliver.Options{
 		Validator: v, System: "rabbitmq", Source: o.Queue, Consumer: o.Name, Expected: e.Expected(), Retry: o.Retry, HoldFor: o.HoldFor,
 		HeldTooLong:   func(it deliver.Item) { c.holding.keep(&it.(*item).m) },
-		LeaveToBroker: o.QueueHasDLX, Observe: o.Observe, Logger: c.log,
+		LeaveToBroker: o.QueueHasDLX, LossAcceptable: o.LossAcceptable,
+		Prefetch: o.Prefetch, MemoryBudget: o.MemoryBudget, Observe: o.Observe, Logger: c.log,
 	}
 	if o.Keyed {
 		desk.Workers = o.Workers // else each worker works on one message
@@ -269,7 +288,7 @@ func (c *Consumer) session(ctx context.Context) error {
 	if len(tag) > 255 {
 		tag = tag[len(tag)-255:]
 	}
-	deliveries, err := ch.ConsumeWithContext(context.WithoutCancel(ctx), c.o.Queue, tag, false, false, false, false, nil)
+	deliveries, err := ch.ConsumeWithContext(context.WithoutCancel(ctx), c.o.Queue, tag, false, false, false, false, c.arguments())
 	if err != nil {
 		return fmt.Errorf("begin to consume: %w", err)
 	}
@@ -297,6 +316,15 @@ func (c *Consumer) session(ctx context.Context) error {
 		lost = fmt.Errorf("stop consuming: %w", err)
 	}
 	return lost
+}
+
+// arguments tell the broker, and by its management cartorio doctor, why this
+// consumer may lose messages.
+func (c *Consumer) arguments() amqp.Table {
+	if c.o.LossAcceptable == "" {
+		return nil
+	}
+	return amqp.Table{LossArgument: c.o.LossAcceptable}
 }
 
 // work hands deliveries to the workers until they end, which closes ended. What

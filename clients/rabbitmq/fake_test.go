@@ -34,7 +34,10 @@ type broker struct {
 	queue  chan amqp.Delivery
 	acks   []string
 	ackErr error
-	next   uint64
+	// How the last consumer was made.
+	autoAck bool
+	args    amqp.Table
+	next    uint64
 }
 
 func newBroker() *broker {
@@ -147,8 +150,8 @@ func (c *channel) PublishWithContext(_ context.Context, exchange, key string, ma
 		return amqp.ErrClosed
 	default:
 	}
-	if !mandatory {
-		return errors.New("not mandatory")
+	if mandatory != (c.confirms != nil) {
+		return errors.New("mandatory and confirms go together")
 	}
 	p := published{exchange, key, msg}
 	c.b.mu.Lock()
@@ -157,6 +160,14 @@ func (c *channel) PublishWithContext(_ context.Context, exchange, key string, ma
 	answer := c.b.answer(n, p)
 	c.b.mu.Unlock()
 	c.sent++
+	switch {
+	case c.confirms != nil:
+	case answer == "close":
+		c.end(&amqp.Error{Code: 320, Reason: "CONNECTION_FORCED", Server: true})
+		return nil
+	default:
+		return nil
+	}
 	switch answer {
 	case "ack":
 		c.confirms <- amqp.Confirmation{DeliveryTag: c.sent, Ack: true}
@@ -207,7 +218,10 @@ func (c *channel) Close() error {
 
 func (c *channel) Qos(int, int, bool) error { return nil }
 
-func (c *channel) ConsumeWithContext(context.Context, string, string, bool, bool, bool, bool, amqp.Table) (<-chan amqp.Delivery, error) {
+func (c *channel) ConsumeWithContext(_ context.Context, _, _ string, autoAck, _, _, _ bool, args amqp.Table) (<-chan amqp.Delivery, error) {
+	c.b.mu.Lock()
+	c.b.autoAck, c.b.args = autoAck, args
+	c.b.mu.Unlock()
 	out := make(chan amqp.Delivery)
 	stop := make(chan struct{})
 	c.mu.Lock()

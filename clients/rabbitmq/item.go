@@ -23,6 +23,7 @@ const (
 	LeftToBroker = deliver.LeftToBroker // nacked into the queue's own dead-letter exchange
 	Delayed      = deliver.Delayed      // published to a retry queue, then acknowledged
 	GivenBack    = deliver.GivenBack    // returned to its queue
+	Lost         = deliver.Lost         // acknowledged before the work, which failed; see LossAcceptable
 )
 
 // item is one delivery, as a desk works on it.

@@ -69,13 +69,15 @@ func TestOrderByKeyStops(t *testing.T) {
 	}
 }
 
-func TestKeyedExcludesRetryQueues(t *testing.T) {
+func TestRetryQueuesAreExcluded(t *testing.T) {
 	t.Parallel()
 	v := validator(&shelf{})
 	t.Cleanup(v.Close)
-	_, err := rabbitmq.NewConsumer(newBroker().open, v, any1(), nil, rabbitmq.ConsumerOptions{Queue: "work", DeadLetter: rabbitmq.Destination{Key: "dead"}, Keyed: true, RetryQueues: true})
-	if err == nil || !strings.Contains(err.Error(), "exclude") {
-		t.Error(err)
+	for _, o := range []rabbitmq.ConsumerOptions{{Keyed: true}, {LossAcceptable: "presence"}} {
+		o.Queue, o.DeadLetter, o.RetryQueues = "work", rabbitmq.Destination{Key: "dead"}, true
+		if _, err := rabbitmq.NewConsumer(newBroker().open, v, any1(), nil, o); err == nil || !strings.Contains(err.Error(), "exclude") {
+			t.Errorf("%+v: %v", o, err)
+		}
 	}
 }
 

@@ -12,13 +12,26 @@ import (
 type ProducerOptions struct {
 	// Window is how many messages may wait for their confirm at once, 256.
 	Window int
+	// LossAcceptable says why messages of this producer may be lost, as "presence,
+	// the next one comes in a second"; it is logged at the start. Then publishing asks
+	// for no confirm and waits for none, a message is not kept on disk unless it says
+	// so, and Publish answers nil when it is on its way. They are validated and stamped
+	// all the same.
+	LossAcceptable string
 }
 
 // Producer publishes validated messages. It is safe for use by many goroutines.
 type Producer struct {
 	validator *validate.Validator
 	pin       validate.Pin
-	confirmer *confirmer
+	mode      uint8 // of delivery, where a message says none
+	out       publisher
+}
+
+// publisher hands messages to the broker.
+type publisher interface {
+	publish(ctx context.Context, exchange, key string, msg amqp.Publishing) error
+	close(ctx context.Context) error
 }
 
 // NewProducer makes a producer that writes with the schema that pin names.
@@ -27,7 +40,11 @@ func NewProducer(open Open, v *validate.Validator, pin validate.Pin, o ProducerO
 	if o.Window <= 0 {
 		o.Window = 256
 	}
-	return &Producer{validator: v, pin: pin, confirmer: newConfirmer(open, o.Window)}
+	if o.LossAcceptable != "" {
+		v.Logger().Warn("messages may be lost: they are published without confirms", "reason", o.LossAcceptable)
+		return &Producer{validator: v, pin: pin, mode: amqp.Transient, out: &unconfirmed{open: open}}
+	}
+	return &Producer{validator: v, pin: pin, mode: amqp.Persistent, out: newConfirmer(open, o.Window)}
 }
 
 // Publish validates, stamps and publishes a message. It answers nil when the
@@ -56,9 +73,9 @@ func (p *Producer) Publish(ctx context.Context, exchange, key string, msg amqp.P
 	}
 	msg.Headers, msg.Body, msg.MessageId = tableOf(m.Headers), m.Payload, m.MessageID
 	if msg.DeliveryMode == 0 {
-		msg.DeliveryMode = amqp.Persistent
+		msg.DeliveryMode = p.mode
 	}
-	return p.confirmer.publish(ctx, exchange, key, msg)
+	return p.out.publish(ctx, exchange, key, msg)
 }
 
 // Forward publishes a message that was validated and stamped before, by an outbox
@@ -76,11 +93,11 @@ func (p *Producer) Forward(ctx context.Context, exchange, key string, m *validat
 	if body == nil {
 		body = []byte{} // AMQP has no tombstone
 	}
-	return p.confirmer.publish(ctx, exchange, key, amqp.Publishing{
-		Headers: tableOf(m.Headers), ContentType: m.ContentType, MessageId: m.MessageID, Body: body, DeliveryMode: amqp.Persistent,
+	return p.out.publish(ctx, exchange, key, amqp.Publishing{
+		Headers: tableOf(m.Headers), ContentType: m.ContentType, MessageId: m.MessageID, Body: body, DeliveryMode: p.mode,
 	})
 }
 
 // Close takes no more messages and waits, as long as ctx lasts, for those on
 // their way.
-func (p *Producer) Close(ctx context.Context) error { return p.confirmer.close(ctx) }
+func (p *Producer) Close(ctx context.Context) error { return p.out.close(ctx) }

@@ -1,0 +1,123 @@
+package rabbitmq_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/cartorio-registry/cartorio/clients/rabbitmq"
+	"github.com/cartorio-registry/cartorio/clients/validate"
+	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
+)
+
+// A consumer that may lose messages acknowledges before the work, by itself and
+// with its prefetch, and tells the broker why.
+func TestLossAcceptable(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []string{"", "presence"} {
+		var settledAtWork []string
+		var b *broker
+		w := consume(t, any1(), rabbitmq.ConsumerOptions{LossAcceptable: reason}, func(context.Context, *rabbitmq.Delivery) error {
+			settledAtWork = b.settled()
+			if reason == "" {
+				return nil
+			}
+			return errors.New("busy")
+		}, func(w *bench) {
+			b = w.b
+			w.b.deliver(amqp.Delivery{MessageId: "m1", Headers: amqp.Table{"schemaVersion": "1"}, Body: []byte(`{"id":1}`)})
+			synctest.Wait()
+		})
+		if w.b.autoAck {
+			t.Errorf("%q: the broker acknowledges by itself", reason)
+		}
+		if reason == "" {
+			if len(settledAtWork) != 0 || w.b.args != nil || w.settled()[0].Action != rabbitmq.Acknowledged {
+				t.Errorf("settled %v before the work, arguments %v, %+v", settledAtWork, w.b.args, w.settled())
+			}
+			continue
+		}
+		if len(settledAtWork) != 1 || settledAtWork[0] != "ack" || w.b.args[rabbitmq.LossArgument] != reason || w.settled()[0].Action != rabbitmq.Lost {
+			t.Errorf("settled %v before the work, arguments %v, %+v", settledAtWork, w.b.args, w.settled())
+		}
+	}
+}
+
+// A producer that may lose messages waits for nothing, says so once, and
+// validates all the same.
+func TestProducerThatMayLose(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	v := validate.NewWith(&shelf{}, validate.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, jsonschema.Format)
+	t.Cleanup(v.Close)
+	b := newBroker()
+	b.answer = func(n int, _ published) string { return []string{"silence", "close", "silence"}[n] }
+	p := rabbitmq.NewProducer(b.open, v, validate.Version(orders, 1), rabbitmq.ProducerOptions{LossAcceptable: "presence"})
+	if text := log.String(); strings.Count(text, "reason=presence") != 1 {
+		t.Errorf("log: %s", text)
+	}
+	if err := p.Publish(ctx, "orders", "k", amqp.Publishing{Body: []byte(`{"id":"x"}`)}); !errors.Is(err, validate.ErrPermanent) || b.opened() != 0 {
+		t.Errorf("invalid: %v, %d channels", err, b.opened())
+	}
+	for range 3 { // the second one closes the channel
+		if err := p.Publish(ctx, "orders", "k", amqp.Publishing{Body: []byte(`{"id":1}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := b.published()
+	if len(list) != 3 || b.opened() != 2 || list[0].msg.DeliveryMode != amqp.Transient || list[0].msg.Headers["schemaVersion"] != "1" {
+		t.Errorf("%d channels, %+v", b.opened(), list)
+	}
+	b.mu.Lock()
+	b.openErr = errors.New("no route")
+	b.mu.Unlock()
+	if err := p.Publish(ctx, "orders", "k", amqp.Publishing{Headers: amqp.Table{"x": struct{}{}}, Body: []byte(`{"id":1}`)}); !errors.Is(err, validate.ErrPermanent) {
+		t.Errorf("a header of no type: %v", err)
+	}
+	if err := p.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	var e *rabbitmq.Error
+	if err := p.Publish(ctx, "orders", "k", amqp.Publishing{Body: []byte(`{"id":1}`)}); !errors.As(err, &e) || e.Fate != rabbitmq.Unsent || !errors.Is(err, rabbitmq.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	p = rabbitmq.NewProducer(b.open, v, validate.Version(orders, 1), rabbitmq.ProducerOptions{LossAcceptable: "presence"})
+	if err := p.Publish(ctx, "orders", "k", amqp.Publishing{Body: []byte(`{"id":1}`)}); !errors.Is(err, validate.ErrUnavailable) {
+		t.Errorf("no broker: %v", err)
+	}
+}
+
+// The same on a real broker: what is published arrives, and the consumer's reason
+// does not keep it from consuming.
+func TestRealLossAcceptable(t *testing.T) {
+	t.Parallel()
+	r := connect(t)
+	r.register("orders-value", schemas.JSON, orderV1)
+	p := rabbitmq.NewProducer(r.out.Open, r.validator(validate.Options{}), validate.Version(orders, 1), rabbitmq.ProducerOptions{LossAcceptable: "presence"})
+	for range 10 {
+		if err := p.Publish(ctx, "", r.queue, amqp.Publishing{Body: []byte(`{"id":1}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	var lost atomic.Int32
+	stop := r.consumer(&validate.Expect{Subject: orders}, func(context.Context, *rabbitmq.Delivery) error {
+		lost.Add(1)
+		return errors.New("busy")
+	}, rabbitmq.ConsumerOptions{LossAcceptable: "presence", Workers: 2})
+	await(t, "ten messages", func() bool { return lost.Load() == 10 })
+	stop()
+	if n := r.depth(r.queue); n != 0 || lost.Load() != 10 {
+		t.Errorf("%d are left, %d were worked on", n, lost.Load())
+	}
+}

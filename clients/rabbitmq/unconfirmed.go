@@ -1,0 +1,69 @@
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// unconfirmed publishes what may be lost: it hands a message to the connection
+// and asks for no confirm.
+type unconfirmed struct {
+	open Open
+
+	mu     sync.Mutex
+	ch     Channel
+	closes chan *amqp.Error
+	closed bool
+}
+
+func (u *unconfirmed) publish(ctx context.Context, exchange, key string, msg amqp.Publishing) error {
+	fail := func(f Fate, err error) error {
+		return &Error{Fate: f, Exchange: exchange, Key: key, MessageID: msg.MessageId, Err: err}
+	}
+	if size := headerSize(&msg); size > LongestHeader {
+		return fail(TooLarge, fmt.Errorf("its headers and properties have %d bytes, and a frame holds %d: carry less in headers", size, LongestHeader))
+	}
+	if err := msg.Headers.Validate(); err != nil {
+		return fail(Refused, fmt.Errorf("a header's value has a type that AMQP does not know: %w", err))
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.closed {
+		return fail(Unsent, ErrClosed)
+	}
+	select {
+	case <-u.closes: // nil before the first channel, which blocks
+		u.ch = nil
+	default:
+	}
+	if u.ch == nil {
+		ch, err := u.open(ctx)
+		if err != nil {
+			return fail(Unsent, err)
+		}
+		u.ch, u.closes = ch, ch.NotifyClose(make(chan *amqp.Error, 1))
+	}
+	if err := u.ch.PublishWithContext(ctx, exchange, key, false, false, msg); err != nil {
+		u.ch = nil
+		return fail(Unsent, err)
+	}
+	return nil
+}
+
+func (u *unconfirmed) close(context.Context) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.closed = true
+	if u.ch == nil {
+		return nil
+	}
+	// The channel's end has an answer: what was sent before is at the broker then.
+	if err := u.ch.Close(); err != nil && !errors.Is(err, amqp.ErrClosed) {
+		return fmt.Errorf("close a publisher: %w", err)
+	}
+	return nil
+}

@@ -75,6 +75,13 @@ type ConsumerOptions struct {
 	// the key; the two exclude each other.
 	RetryTopics bool
 
+	// LossAcceptable says why messages may be lost, as "presence, the next one comes
+	// in a second"; it is logged at the start and told in the signals. Then a message
+	// is marked when it is found valid, before the work, and worked on once: what
+	// fails or is under way in a crash is gone, but for what CommitEvery had not
+	// committed yet. It excludes RetryTopics.
+	LossAcceptable string
+
 	// CommitEvery is how long finished messages may be uncommitted, 200 ms: what
 	// comes twice after a crash.
 	CommitEvery time.Duration
@@ -123,6 +130,9 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 	case o.Keyed && o.RetryTopics:
 		return nil, errors.New("make a consumer: Keyed and RetryTopics exclude each other: a message that leaves its partition is overtaken by its key's next")
 	}
+	if o.LossAcceptable != "" && o.RetryTopics {
+		return nil, errors.New("make a consumer: LossAcceptable and RetryTopics exclude each other: what is marked before the work is not tried again")
+	}
 	for _, one := range []*validate.Expect{e, o.Key} {
 		if one == nil {
 			continue
@@ -156,7 +166,7 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 		c.levels = o.Retry.Levels(deliver.InPlace)
 	}
 	c.desk = deliver.NewDesk(deliver.Options{
-		Validator: v, System: "kafka", Source: o.Group, Consumer: o.Name, Expected: e.Expected(), Retry: o.Retry, Workers: max(o.Workers, 0), Observe: o.Observe, Logger: o.Logger,
+		Validator: v, System: "kafka", Source: o.Group, Consumer: o.Name, Expected: e.Expected(), Retry: o.Retry, Workers: max(o.Workers, 0), LossAcceptable: o.LossAcceptable, Observe: o.Observe, Logger: o.Logger,
 	})
 	return c, nil
 }

@@ -29,6 +29,7 @@ const (
 	DeadLettered = deliver.DeadLettered
 	Delayed      = deliver.Delayed   // published to a retry topic, then marked
 	GivenBack    = deliver.GivenBack // unmarked: it comes again
+	Lost         = deliver.Lost      // acknowledged before the work, which failed; see LossAcceptable
 )
 
 // The headers of retries. RetryAttempts counts the attempts made; RetryNotBefore

@@ -27,6 +27,12 @@ type ProducerOptions struct {
 	// look for. It excludes StampConfluent: a reader that honours the header would
 	// leave the prefix in the data.
 	FramePrefix bool
+	// LossAcceptable says why messages of this producer may be lost, as "presence,
+	// the next one comes in a second"; it is logged at the start. Then the client may
+	// wait for fewer replicas than all, or for none (kgo.RequiredAcks with
+	// kgo.NoAck), and Publish answers what such a client answers. They are validated
+	// and stamped all the same.
+	LossAcceptable string
 }
 
 // Producer publishes validated messages. It is safe for use by many goroutines.
@@ -50,8 +56,10 @@ func NewProducer(c Publisher, v *validate.Validator, pin validate.Pin, o Produce
 	if o.StampConfluent && o.FramePrefix {
 		return nil, errors.New("make a producer: StampConfluent and FramePrefix exclude each other: a reader that honours the header would leave the prefix in the data")
 	}
-	if err := confirms(c); err != nil {
-		return nil, fmt.Errorf("make a producer: %w", err)
+	if o.LossAcceptable != "" {
+		v.Logger().Warn("messages may be lost: their client need not wait for replicas", "reason", o.LossAcceptable)
+	} else if err := confirms(c); err != nil {
+		return nil, fmt.Errorf("make a producer: %w, or say in LossAcceptable why messages may be lost", err)
 	}
 	shape := func(p validate.Pin) validate.Pin {
 		switch {

@@ -140,6 +140,9 @@ func TestProducerRefusesOptions(t *testing.T) {
 		if _, err := kafka.NewProducer(c, v, validate.Version(orders, 1), kafka.ProducerOptions{}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", says, err)
 		}
+		if _, err := kafka.NewProducer(c, v, validate.Version(orders, 1), kafka.ProducerOptions{LossAcceptable: "presence"}); err != nil {
+			t.Errorf("%s, and messages may be lost: %v", says, err)
+		}
 		if _, err := kafka.With(options...)(ctx, kafka.Group{}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", says, err)
 		}

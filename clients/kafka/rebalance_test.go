@@ -183,6 +183,7 @@ func TestConsumerRefusesToStart(t *testing.T) {
 		{"no dead letter", validate.Expect{}, full(func(o *kafka.ConsumerOptions) { o.DeadLetter = "" }), "DeadLetter"},
 		{"a dead letter that is read", validate.Expect{}, full(func(o *kafka.ConsumerOptions) { o.DeadLetter = "orders" }), "come again"},
 		{"order by key and retry topics", validate.Expect{}, full(func(o *kafka.ConsumerOptions) { o.Keyed, o.RetryTopics = true, true }), "exclude"},
+		{"retries of what may be lost", validate.Expect{}, full(func(o *kafka.ConsumerOptions) { o.LossAcceptable, o.RetryTopics = "presence", true }), "exclude"},
 		{"an expectation that does not fit", validate.Expect{Assume: 1}, full(func(*kafka.ConsumerOptions) {}), "Subject"},
 		{"a key's that does not fit", validate.Expect{}, full(func(o *kafka.ConsumerOptions) { o.Key = &validate.Expect{Reader: 1} }), "Subject"},
 	} {

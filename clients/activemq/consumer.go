@@ -72,6 +72,17 @@ type ConsumerOptions struct {
 	// it would hand them out at once. Otherwise the worker waits.
 	ScheduledRetries bool
 
+	// LossAcceptable says why messages of this queue may be lost, as "presence, the
+	// next one comes in a second"; it is logged at the start and told in the signals.
+	// Then a message is acknowledged when it is found valid, before the work, and
+	// worked on once: what fails or is under way in a crash is gone. The broker's
+	// own automatic acknowledgement is not used: it knows no Prefetch. It excludes
+	// ScheduledRetries.
+	LossAcceptable string
+	// MemoryBudget is how many bytes Prefetch messages of the mean size may have
+	// before that is warned of, 64 MiB; negative for no warning.
+	MemoryBudget int
+
 	// HoldFor is how long a message that cannot be judged is kept by a worker
 	// before it goes back to the queue and the consumer pauses, 60 s.
 	HoldFor time.Duration
@@ -126,6 +137,9 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 	if o.Keyed && o.ScheduledRetries {
 		return nil, errors.New("make a consumer: Keyed and ScheduledRetries exclude each other: a message that leaves the queue is overtaken by its key's next")
 	}
+	if o.LossAcceptable != "" && o.ScheduledRetries {
+		return nil, errors.New("make a consumer: LossAcceptable and ScheduledRetries exclude each other: what is acknowledged before the work is not tried again")
+	}
 	if err := e.Check(); err != nil {
 		return nil, fmt.Errorf("make a consumer: %w", err)
 	}
@@ -150,7 +164,8 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 	c := &Consumer{open: open, validator: v, expect: e, handler: h, o: o, log: o.Logger}
 	desk := deliver.Options{
 		Validator: v, System: "activemq", Source: o.Queue, Consumer: o.Name, Expected: e.Expected(), Retry: o.Retry, HoldFor: o.HoldFor,
-		LeaveToBroker: o.BrokerDeadLetter, Observe: o.Observe, Logger: o.Logger,
+		LeaveToBroker: o.BrokerDeadLetter, LossAcceptable: o.LossAcceptable,
+		Prefetch: o.Prefetch, MemoryBudget: o.MemoryBudget, Observe: o.Observe, Logger: o.Logger,
 	}
 	if o.Keyed {
 		desk.Workers = o.Workers // else each worker works on one message

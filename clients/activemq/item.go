@@ -28,6 +28,7 @@ const (
 	LeftToBroker = deliver.LeftToBroker // nacked into the broker's own dead letter
 	Delayed      = deliver.Delayed      // scheduled anew, then acknowledged
 	GivenBack    = deliver.GivenBack    // returned to its queue
+	Lost         = deliver.Lost         // acknowledged before the work, which failed; see LossAcceptable
 )
 
 // item is one message, as a desk works on it.

@@ -18,6 +18,11 @@ import (
 type ProducerOptions struct {
 	// Window is how many messages may wait for their receipt at once, 256.
 	Window int
+	// LossAcceptable says why messages of this producer may be lost, as "presence,
+	// the next one comes in a second"; it is logged at the start. Then they are sent
+	// without asking for a receipt, are not stored, and Publish answers nil when they
+	// are on their way. They are validated and stamped all the same.
+	LossAcceptable string
 }
 
 // Producer publishes validated messages. It is safe for use by many goroutines.
@@ -25,6 +30,7 @@ type Producer struct {
 	validator *validate.Validator
 	pin       validate.Pin
 	open      Open
+	mayLose   bool
 	window    chan struct{}
 	connect   chan struct{} // whoever is in it may look for the link
 
@@ -49,7 +55,10 @@ func NewProducer(open Open, v *validate.Validator, pin validate.Pin, o ProducerO
 	if o.Window <= 0 {
 		o.Window = 256
 	}
-	return &Producer{validator: v, pin: pin, open: open, window: make(chan struct{}, o.Window), connect: make(chan struct{}, 1)}
+	if o.LossAcceptable != "" {
+		v.Logger().Warn("messages may be lost: they are sent without receipts", "reason", o.LossAcceptable)
+	}
+	return &Producer{validator: v, pin: pin, mayLose: o.LossAcceptable != "", open: open, window: make(chan struct{}, o.Window), connect: make(chan struct{}, 1)}
 }
 
 // Publish validates, stamps and publishes a message. It answers nil when the
@@ -151,6 +160,10 @@ func (p *Producer) try(ctx context.Context, l *link, f *frame.Frame, isAlone boo
 	} else {
 		p.together.RLock()
 		defer p.together.RUnlock()
+	}
+	if p.mayLose {
+		f.Header.Set("persistent", "false")
+		return false, l.send(f)
 	}
 	return l.ask(ctx, f)
 }

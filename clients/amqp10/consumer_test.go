@@ -185,6 +185,7 @@ func TestConsumerRefusesToStart(t *testing.T) {
 		{"no queue", validate.Expect{}, amqp10.ConsumerOptions{}, "Queue"},
 		{"its own dead letter", validate.Expect{}, amqp10.ConsumerOptions{Queue: "work", DeadLetter: "work"}, "come again"},
 		{"an order that cannot be kept", validate.Expect{}, amqp10.ConsumerOptions{Queue: "work", Keyed: true, ScheduledRetries: true}, "exclude"},
+		{"retries of what may be lost", validate.Expect{}, amqp10.ConsumerOptions{Queue: "work", LossAcceptable: "presence", ScheduledRetries: true}, "exclude"},
 		{"an expectation that does not fit", validate.Expect{Assume: 1}, amqp10.ConsumerOptions{Queue: "work"}, "Subject"},
 	} {
 		if _, err := amqp10.NewConsumer((&fake{}).open, v, &tt.e, nil, tt.o); err == nil || !strings.Contains(err.Error(), tt.says) {

@@ -26,6 +26,7 @@ const (
 	LeftToBroker = deliver.LeftToBroker // rejected, into the broker's own dead letter
 	Delayed      = deliver.Delayed      // published to be handed out later, then accepted
 	GivenBack    = deliver.GivenBack    // returned to its queue
+	Lost         = deliver.Lost         // acknowledged before the work, which failed; see LossAcceptable
 )
 
 // item is one message, as a desk works on it.

@@ -239,7 +239,9 @@ func (d *differ) fields(p place, pairs *fieldPairs, o, n *avro.Field) {
 	d.defaults(inner, o, n)
 	before, after := without(o.Aliases, o.Name, n.Name), without(n.Aliases, o.Name, n.Name)
 	if byNew, byOld := pairs.byNew.isAmbiguous(n), pairs.byOld.isAmbiguous(o); byNew || byOld {
-		d.ambiguous(inner, byNew, byOld, o, n)
+		whole := inner
+		whole.live = p.live // it is refused whatever the names say
+		d.ambiguous(whole, byNew, byOld, o, n)
 		inner.live = [2]bool{inner.live[newReadsOld] && !byNew, inner.live[oldReadsNew] && !byOld}
 	} else if before != after {
 		d.report(fieldAliases, inner, told{
@@ -306,13 +308,17 @@ func (d *differ) ambiguous(p place, byNew, byOld bool, o, n *avro.Field) {
 }
 
 // gap is what a reader's field becomes whose renamed counterpart does not fill
-// it: refused, or the default in place of the value.
+// it: refused, or the default in place of the value. Where another field fills it
+// nothing is missing, and [differ.crossed] tells what becomes of that one's value;
+// where two would, [differ.ambiguous] does.
 func gap(s *resolution, m *matching, field *avro.Field) compat.Outcome {
-	out := s.field(m, field)
-	if out == compat.Reads && m.source[field.Index] == nil {
+	switch {
+	case m.source[field.Index] != nil:
+		return compat.Reads
+	case s.usable(field):
 		return compat.Loses
 	}
-	return out
+	return compat.Refuses
 }
 
 // defaults compares what a field becomes where the other side lacks it.

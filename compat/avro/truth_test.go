@@ -72,8 +72,22 @@ func TestTruth(t *testing.T) {
 		{
 			"aliases of both sides cross", record(`{"name":"f0","type":"double","aliases":["h0"]},{"name":"f1","type":{"type":"enum","name":"E","symbols":["A","B"]}}`), record(`{"name":"h0","type":{"type":"enum","name":"E","symbols":["B"]},"aliases":["f1"]}`),
 			[]string{
-				"whole: refused, refused", "field-renamed-from-alias n.R.h0: refused, safe", "field-aliases-changed n.R.h0: safe, safe",
+				"whole: refused, refused", "field-renamed-from-alias n.R.h0: safe, safe", "field-aliases-changed n.R.h0: safe, safe",
 				"type-changed n.R.h0: safe, refused", "field-removed-without-default n.R.f1: safe, refused", "enum-symbol-removed n.E.A: refused, safe",
+			},
+		},
+		{
+			"a list fills the field that a guess pairs with another", record(`{"name":"f0","type":"boolean","default":true,"aliases":["h0"]},{"name":"self","type":{"type":"array","items":"R"}}`), record(`{"name":"h0","type":{"type":"array","items":"int"},"aliases":["self"]}`),
+			[]string{
+				"whole: refused, refused", "field-renamed-from-alias n.R.h0: safe, safe", "field-default-removed n.R.h0: safe, safe", "field-aliases-changed n.R.h0: safe, safe",
+				"type-changed n.R.h0: safe, refused", "field-removed-without-default n.R.self: safe, refused", "type-changed n.R.h0[]: refused, safe",
+			},
+		},
+		{
+			"a field that two others fill is refused all the same", record(`{"name":"a","type":"int","aliases":["c"]},{"name":"b","type":"int"},{"name":"d","type":"int"}`), record(`{"name":"c","type":"int","aliases":["b","d"]}`),
+			[]string{
+				"whole: refused, refused", "field-renamed-from-alias n.R.c: safe, safe", "field-aliases-ambiguous n.R.c: refused, safe",
+				"field-removed-without-default n.R.b: safe, refused", "field-removed-without-default n.R.d: safe, refused",
 			},
 		},
 		{"namespace and union change", `["null",{"type":"enum","name":"a.E","symbols":["A"]}]`, `["null","int",{"type":"enum","name":"b.E","symbols":["A"]}]`, []string{"whole: safe, refused", "union-branch-added : safe, refused", "namespace-changed b.E: safe, safe"}},

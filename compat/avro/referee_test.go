@@ -24,6 +24,9 @@ const (
 	// twmb refuses defaults that registration accepts: no symbol of an enum, a
 	// fixed of another length, aliases that collide.
 	twmbSchema = "twmb refuses the schema"
+	// twmb writes every default out at parsing, with all that it leans on and without
+	// remembering a part: a default that holds itself twice keeps it busy for ever.
+	twmbDefaults = "twmb would write defaults without end"
 	// twmb fills a nullable field without a default with null.
 	twmbNullable = "twmb fills a nullable field without a default"
 	// A default of 2e3 is no integer by the rules of registration, and fits the
@@ -57,11 +60,15 @@ type referee struct {
 }
 
 // refereeOf gives what the referees can judge of a pair; nil when twmb does not
-// take a schema.
+// take a schema, or would not come back from one.
 func refereeOf(writer, reader *avro.Schema, l ledger) *referee {
 	r := &referee{writer: writer, reader: reader}
 	// Logical types change no value, and twmb would give types of its own for them,
 	// and hold decimals to their scale.
+	if writesWithoutEnd(writer) || writesWithoutEnd(reader) {
+		l[twmbDefaults]++
+		return nil
+	}
 	plainly := func(s *avro.Schema) (*twmb.Schema, error) {
 		return twmb.Parse(strings.ReplaceAll(s.Source().Text, `"logicalType"`, `"wasLogicalType"`))
 	}
@@ -85,6 +92,53 @@ func refereeOf(writer, reader *avro.Schema, l ledger) *referee {
 		}
 	}
 	return r
+}
+
+// writesWithoutEnd tells whether twmb takes more than so many steps to write a
+// default of a schema: the defaults of the fields that it leaves out are written
+// too, every branch of a union is tried, and only depth ends that.
+func writesWithoutEnd(s *avro.Schema) bool {
+	const mostSteps, mostDepth = 20_000, 1_000 // its own bound of depth
+	var left int
+	var write func(t *avro.Type, v *jsontext.Value, depth int)
+	write = func(t *avro.Type, v *jsontext.Value, depth int) {
+		if left--; left <= 0 || v == nil || depth >= mostDepth {
+			return
+		}
+		switch {
+		case t.Kind == avro.Union:
+			for _, b := range t.Branches {
+				write(b, v, depth+1)
+			}
+		case t.Kind == avro.Array && v.Kind == jsontext.Array:
+			for _, item := range v.Items {
+				write(t.Items, item, depth+1)
+			}
+		case t.Kind == avro.Map && v.Kind == jsontext.Object:
+			for _, m := range v.Members {
+				write(t.Items, m.Value, depth+1)
+			}
+		case t.Kind == avro.Record && v.Kind == jsontext.Object:
+			for _, f := range t.Named.Fields {
+				if member := v.Get(f.Name); member != nil {
+					write(f.Type, member, depth+1)
+				} else {
+					write(f.Type, f.Default, depth+1)
+				}
+			}
+		}
+	}
+	for _, n := range s.Known() {
+		for _, f := range n.Fields {
+			if left = mostSteps; f.Default != nil {
+				write(f.Type, f.Default, 0)
+			}
+			if left <= 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // wrote tells whether the payload is one of the writer's, to both.

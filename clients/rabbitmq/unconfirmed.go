@@ -36,7 +36,7 @@ func (u *unconfirmed) publish(ctx context.Context, exchange, key string, msg amq
 		return fail(Unsent, ErrClosed)
 	}
 	select {
-	case <-u.closes: // nil before the first channel, which blocks
+	case <-u.closes: //nolint:errcheck // why it closed is of no use: what was sent may be lost
 		u.ch = nil
 	default:
 	}

@@ -24,6 +24,8 @@ type differ struct {
 	last      [2]reading
 	shown     [2]int // bytes of witnesses so far
 	heard     int    // violations looked at beyond the first few of each payload
+
+	ambiguities int // fields that fit two of the other side
 }
 
 // visit is a pair of definitions, the directions in which one is read with the

@@ -293,6 +293,7 @@ func (d *differ) renamed(p place, pairs *fieldPairs, o, n *avro.Field) (live [2]
 
 // ambiguous reports a field whose aliases name a second field of the other side.
 func (d *differ) ambiguous(p place, byNew, byOld bool, o, n *avro.Field) {
+	d.ambiguities++
 	t := told{
 		old: o.Place(), new: n.Place(), effect: reads, pick: none,
 		before: without(o.Aliases), after: without(n.Aliases),

@@ -90,6 +90,7 @@ func TestTruth(t *testing.T) {
 				"field-removed-without-default n.R.b: safe, refused", "field-removed-without-default n.R.d: safe, refused",
 			},
 		},
+		{"a field fits two and nothing but the spelling of a default is another", record(`{"name":"a","type":"double","aliases":["b"],"default":0},{"name":"b","type":"int"}`), record(`{"name":"a","type":"double","aliases":["b"],"default":0.0},{"name":"b","type":"int"}`), []string{"whole: safe, safe"}},
 		{"namespace and union change", `["null",{"type":"enum","name":"a.E","symbols":["A"]}]`, `["null","int",{"type":"enum","name":"b.E","symbols":["A"]}]`, []string{"whole: safe, refused", "union-branch-added : safe, refused", "namespace-changed b.E: safe, safe"}},
 		{"a named branch is renamed", `["null",{"type":"fixed","name":"F","size":1}]`, `["null",{"type":"fixed","name":"G","size":1}]`, []string{"whole: refused, refused", "type-renamed G: refused, refused"}},
 		{"date becomes a timestamp", record(`{"name":"d","type":{"type":"int","logicalType":"date"}}`), record(`{"name":"d","type":{"type":"long","logicalType":"timestamp-millis"}}`), []string{"whole: safe, refused", "type-widened n.R.d: safe, refused", "logical-type-changed n.R.d: meaning only, meaning only"}},

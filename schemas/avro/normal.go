@@ -51,6 +51,24 @@ func (s *Schema) makeEquivalence() string {
 	return printer{compared: true, room: len(s.canonical)}.print(s.root)
 }
 
+// Same tells whether s and other differ at most in what normalization takes away,
+// with the references of both written out. A reader then takes the writer's
+// schema for its own, and looks at no alias.
+func (s *Schema) Same(other *Schema) bool {
+	plain := func(s *Schema) string { return printer{normalized: true, room: len(s.canonical)}.print(s.root) }
+	return s.fingerprint == other.fingerprint || plain(s) == plain(other)
+}
+
+// aliasesItself tells whether a field's alias is the name of a field beside it, so
+// that the schema's own data would fit that field twice.
+func (s *Schema) aliasesItself() bool {
+	return slices.ContainsFunc(s.known, func(n *Named) bool {
+		return slices.ContainsFunc(n.Fields, func(f *Field) bool {
+			return slices.ContainsFunc(f.Aliases, func(alias string) bool { return alias != f.Name && n.Field(alias) != nil })
+		})
+	})
+}
+
 // Resolved is the canonical text with every referenced type written out at its
 // first use: what format=resolved returns.
 func (s *Schema) Resolved() string { return printer{room: len(s.canonical)}.print(s.root) }

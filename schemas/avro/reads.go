@@ -125,7 +125,12 @@ func (c *resolverCache) of(reader, writer *Schema) func() *program {
 			next = maps.Clone(*known)
 		}
 	}
-	p := sync.OnceValue(func() *program { return compilePair(reader.root, writer.root) })
+	p := sync.OnceValue(func() *program {
+		if reader.aliasesItself() && reader.Same(writer) {
+			return reader.reading()
+		}
+		return compilePair(reader.root, writer.root)
+	})
 	next[writer.fingerprint] = p
 	c.current.Store(&next)
 	return p

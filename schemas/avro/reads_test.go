@@ -268,6 +268,17 @@ func TestReadsOtherCircumstances(t *testing.T) {
 	if r := mustParse(t, text).Reads(mustParse(t, " "+text), schemas.Payload{Bytes: []byte{2, 4}}, schemas.ReadOptions{}); !r.OK() {
 		t.Error(r.Violations)
 	}
+	// Nor does it where one schema is spelled in another way; a schema that has one
+	// thing more is another schema.
+	const spelled = `{"type":"record","name":"P","fields":[{"name":"a","type":"double","aliases":["b"],"default":%s},{"name":"b","type":"int"%s}]}`
+	payload := schemas.Payload{Bytes: make([]byte, 9)}
+	for writer, want := range map[string]bool{
+		fmt.Sprintf(spelled, "0", ""): true, fmt.Sprintf(spelled, "0.0", ""): true, fmt.Sprintf(spelled, "1", ""): false, fmt.Sprintf(spelled, "0", `,"doc":"d"`): false,
+	} {
+		if r := mustParse(t, fmt.Sprintf(spelled, "0", "")).Reads(mustParse(t, writer), payload, schemas.ReadOptions{}); r.OK() != want {
+			t.Errorf("%s: %v", writer, r.Violations)
+		}
+	}
 	// Violations stop at the limit.
 	list := mustParse(t, `{"type":"array","items":"int"}`)
 	texts := mustParse(t, `{"type":"array","items":"string"}`)

@@ -86,6 +86,7 @@ var house = map[string]room{
 	"clients/signals/otel":          {ours: []string{"clients/validate"}, outside: []string{openTelemetry}, never: pure},
 	"clients/retry":                 {never: pure},
 	"clients/deliver":               {ours: []string{"clients/validate", "clients/retry"}, never: pure},
+	"clients/brokertest":            {ours: []string{"api", "clients/deliver", "clients/sr", "clients/validate", "registry", "registry/sqlite", "schemas", "schemas/formats"}},
 	"clients/dbtest":                {outside: []string{sqliteDriver, pgx}},
 	"clients/outbox":                {ours: []string{"clients/validate", "clients/framing", "clients/retry"}, never: []string{"net/http", "os", "os/exec"}},
 	"clients/claim":                 {ours: []string{"clients/validate", "clients/framing", "clients/retry"}, never: []string{"net/http", "database/sql", "os/exec"}},
@@ -133,6 +134,14 @@ var house = map[string]room{
 	"examples/requestreply": {
 		ours:    []string{"schemas", "schemas/jsonschema", "clients/deliver", "clients/sr", "clients/validate", "clients/rabbitmq"},
 		outside: []string{amqp},
+	},
+	"examples/routing": {
+		ours:    []string{"schemas", "schemas/jsonschema", "clients/activemq", "clients/deliver", "clients/kafka", "clients/rabbitmq", "clients/sr", "clients/validate"},
+		outside: []string{amqp, franz},
+	},
+	"examples/transactions": {
+		ours:    []string{"schemas", "schemas/jsonschema", "clients/kafka", "clients/sr", "clients/validate"},
+		outside: []string{franz},
 	},
 	"examples/rabbitmq": {
 		ours:    []string{"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/formats", "clients/sr", "clients/validate", "clients/rabbitmq"},

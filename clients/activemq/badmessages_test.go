@@ -12,6 +12,7 @@ import (
 	"github.com/go-stomp/stomp/v3/frame"
 
 	"github.com/cartorio-registry/cartorio/clients/activemq"
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/retry"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -23,11 +24,11 @@ import (
 func TestRealBadMessages(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	one := r.register("orders-value", schemas.JSON, orderV1)
-	two := r.register("orders-value", schemas.JSON, orderV2)
-	gone := r.register("orders-value", schemas.JSON, `{"type":"object","title":"gone"}`)
-	other := r.register("other-value", schemas.JSON, `{"type":"array"}`)
-	if _, err := r.client.DeleteVersion(ctx, gone.Subject, gone.Version, false); err != nil {
+	one := r.registry.Register("orders-value", schemas.JSON, orderV1)
+	two := r.registry.Register("orders-value", schemas.JSON, orderV2)
+	gone := r.registry.Register("orders-value", schemas.JSON, `{"type":"object","title":"gone"}`)
+	other := r.registry.Register("other-value", schemas.JSON, `{"type":"array"}`)
+	if _, err := r.registry.Client.DeleteVersion(ctx, gone.Subject, gone.Version, false); err != nil {
 		t.Fatal(err)
 	}
 	stamps := func(f schemas.Found, more ...string) []string {
@@ -168,7 +169,7 @@ func TestRealDeadLetterIsAtomic(t *testing.T) {
 		t.Run(lost, func(t *testing.T) {
 			t.Parallel()
 			r := connect(t)
-			r.register("orders-value", schemas.JSON, orderV1)
+			r.registry.Register("orders-value", schemas.JSON, orderV1)
 			r.put([]byte(`{`), "messageId", "bad", "schemaSubject", "orders-value", "schemaVersion", "1")
 			open := r.open
 			var losses atomic.Int32
@@ -195,8 +196,8 @@ func TestRealDeadLetterIsAtomic(t *testing.T) {
 				return w, nil
 			}
 			stop := r.consumer(&validate.Expect{Subject: orders}, nil, activemq.ConsumerOptions{})
-			await(t, "it is set aside", func() bool { return r.depth(r.dead) > 0 && losses.Load() > 0 })
-			await(t, "it has left the queue", func() bool { return r.depth(r.queue) == 0 })
+			brokertest.Await(t, "it is set aside", func() bool { return r.depth(r.dead) > 0 && losses.Load() > 0 })
+			brokertest.Await(t, "it has left the queue", func() bool { return r.depth(r.queue) == 0 })
 			stop()
 			if dead := r.look(r.dead); len(dead) != 1 || dead[0].Header.Get("messageId") != "bad" {
 				t.Errorf("%d in the dead letter", len(dead))
@@ -214,7 +215,7 @@ func TestRealDeadLetterRefused(t *testing.T) {
 		t.Run(fmt.Sprintf("to the broker %v", toBroker), func(t *testing.T) {
 			t.Parallel()
 			r := connect(t)
-			r.register("orders-value", schemas.JSON, orderV1)
+			r.registry.Register("orders-value", schemas.JSON, orderV1)
 			open := r.open
 			var refused, opened atomic.Int32
 			r.open = func(ctx context.Context) (activemq.Conn, error) {
@@ -234,14 +235,14 @@ func TestRealDeadLetterRefused(t *testing.T) {
 				}
 				return w, nil
 			}
-			var handled tally
+			var handled brokertest.Tally
 			stop := r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
-				handled.add(d.Message.MessageID)
+				handled.Add(d.Message.MessageID)
 				return nil
 			}, activemq.ConsumerOptions{BrokerDeadLetter: toBroker, Workers: 2})
 			r.put([]byte(`{`), "messageId", "bad", "schemaSubject", "orders-value", "schemaVersion", "1")
 			r.put([]byte(`{"id":1}`), "messageId", "good", "schemaSubject", "orders-value", "schemaVersion", "1")
-			await(t, "the good one is handled", func() bool { return handled.ids() == 1 })
+			brokertest.Await(t, "the good one is handled", func() bool { return handled.IDs() == 1 })
 			if toBroker {
 				d := r.take(r.dead)
 				if d.Header.Get("messageId") != "bad" || d.Header.Get("dlqReason") != "" {
@@ -254,7 +255,7 @@ func TestRealDeadLetterRefused(t *testing.T) {
 				return
 			}
 			brief := time.Now()
-			await(t, "it is tried again and again", func() bool { return refused.Load() >= 3 && time.Since(brief) > 2*time.Second })
+			brokertest.Await(t, "it is tried again and again", func() bool { return refused.Load() >= 3 && time.Since(brief) > 2*time.Second })
 			stop()
 			if n := opened.Load(); n > 20 {
 				t.Errorf("%d connections were made: that is a hot loop", n)
@@ -271,7 +272,7 @@ func TestRealDeadLetterRefused(t *testing.T) {
 func TestRealHoldKeepsPlace(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	for n := range 20 {
 		r.put([]byte(`{"id":1}`), "messageId", fmt.Sprintf("%02d", n), "schemaSubject", "orders-value", "schemaVersion", "1")
 	}
@@ -285,15 +286,15 @@ func TestRealHoldKeepsPlace(t *testing.T) {
 		}
 		_ = w.conn.Close()
 	}
-	var handled tally
+	var handled brokertest.Tally
 	r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
-		handled.add(d.Message.MessageID)
+		handled.Add(d.Message.MessageID)
 		return nil
 	}, activemq.ConsumerOptions{})
-	await(t, "all are handled", func() bool { return handled.ids() == 20 })
-	for n, id := range handled.order {
+	brokertest.Await(t, "all are handled", func() bool { return handled.IDs() == 20 })
+	for n, id := range handled.Order() {
 		if id != fmt.Sprintf("%02d", n) {
-			t.Fatalf("order %v", handled.order)
+			t.Fatalf("order %v", handled.Order())
 		}
 	}
 	if dead := r.depth(r.dead); dead != 0 {
@@ -307,9 +308,9 @@ func TestRealTranslation(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
 	for _, text := range []string{`{"required":["a"]}`, `{"required":["b"]}`, `{"required":["c"],"properties":{"c":{"type":"integer"}}}`} {
-		r.register("orders-value", schemas.JSON, text)
+		r.registry.Register("orders-value", schemas.JSON, text)
 	}
-	if _, err := r.client.DeleteVersion(ctx, schemas.ParseSubject("orders-value"), 1, false); err != nil {
+	if _, err := r.registry.Client.DeleteVersion(ctx, schemas.ParseSubject("orders-value"), 1, false); err != nil {
 		t.Fatal(err)
 	}
 	rename := func(from, to string) func([]byte) ([]byte, error) {
@@ -330,7 +331,7 @@ func TestRealTranslation(t *testing.T) {
 		r.put([]byte(one[1]), "schemaVersion", one[0])
 	}
 	for n, want := range []string{`{"c":1}`, `{"c":2}`, `{"c":3}`} {
-		if d := next(t, got); string(d.Payload) != want || d.Version != 3 || (n < 2) != (d.TranslatedFrom == schemas.Version(n+1)) {
+		if d := brokertest.Next(t, got); string(d.Payload) != want || d.Version != 3 || (n < 2) != (d.TranslatedFrom == schemas.Version(n+1)) {
 			t.Errorf("%s: %+v", d.Payload, d.Outcome)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cartorio-registry/cartorio/clients/activemq"
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/retry"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -19,12 +20,12 @@ import (
 func TestRealTwoVersions(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
-	r.register("orders-value", schemas.JSON, orderV2)
-	var handled, versions tally
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV2)
+	var handled, versions brokertest.Tally
 	stop := r.consumer(&validate.Expect{Subject: orders, Reads: validate.MustReads("1..2")}, func(_ context.Context, d *activemq.Delivery) error {
-		handled.add(d.Message.MessageID)
-		versions.add(d.Version.String())
+		handled.Add(d.Message.MessageID)
+		versions.Add(d.Version.String())
 		for name, want := range map[string]string{"schemaVersion": d.Version.String(), "schemaSubject": "orders-value", "schemaGuid": d.GUID.String(), "schemaType": "JSON", "messageId": d.Message.MessageID, "schemaId": d.ID.String()} {
 			if got := header(d.Message, name); got != want {
 				t.Errorf("%s is %q, want %q", name, got, want)
@@ -46,10 +47,10 @@ func TestRealTwoVersions(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	await(t, "1,000 messages handled", func() bool { return handled.ids() == 1000 })
+	brokertest.Await(t, "1,000 messages handled", func() bool { return handled.IDs() == 1000 })
 	stop()
-	if versions.times["1"] != 500 || versions.times["2"] != 500 || handled.all() != 1000 {
-		t.Errorf("versions %v, %d handled", versions.times, handled.all())
+	if versions.Of("1") != 500 || versions.Of("2") != 500 || handled.All() != 1000 {
+		t.Errorf("versions %v, %d handled", versions.Order(), handled.All())
 	}
 	if left, dead := r.depth(r.queue), r.depth(r.dead); left != 0 || dead != 0 {
 		t.Errorf("%d left, %d set aside", left, dead)
@@ -79,7 +80,7 @@ func TestRealFormats(t *testing.T) {
 		{"shop-value", "syntax = \"proto3\";\npackage acme;\nmessage Order { int64 id = 1; }\nmessage Refund { string why = 1; }\n", "acme.Refund", schemas.Protobuf, []byte{10, 1, 0}},
 		{"shop-value", "syntax = \"proto3\";\npackage acme;\nmessage Order { int64 id = 1; }\nmessage Refund { string why = 1; }\n", "acme.Refund", schemas.Protobuf, []byte{}},
 	} {
-		f := r.register(tt.subject, tt.t, tt.text)
+		f := r.registry.Register(tt.subject, tt.t, tt.text)
 		p := r.producer(validate.Latest(validate.Fixed(tt.subject), 0))
 		if err := p.Publish(ctx, r.queue, &activemq.Message{Type: tt.kind, Body: tt.body}); err != nil {
 			t.Fatalf("%s: %v", tt.t, err)
@@ -89,7 +90,7 @@ func TestRealFormats(t *testing.T) {
 			got <- d
 			return nil
 		}, activemq.ConsumerOptions{})
-		d := next(t, got)
+		d := brokertest.Next(t, got)
 		stop()
 		if d.Type != tt.t || d.GUID != f.GUID || d.ID != f.ID || d.Value == nil || d.Outcome.Message != tt.kind || string(d.Payload) != string(tt.body) {
 			t.Errorf("%s: %+v", tt.t, d.Outcome)
@@ -102,7 +103,7 @@ func TestRealFormats(t *testing.T) {
 func TestRealRoundTrip(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	p := r.producer(validate.Version(orders, 1))
 	var refused *validate.Error
 	if err := p.Publish(ctx, r.queue, &activemq.Message{Body: []byte(`{"id":"x"}`)}); !errors.As(err, &refused) || refused.Reason != validate.PayloadInvalid {
@@ -139,7 +140,7 @@ func TestRealRoundTrip(t *testing.T) {
 		got <- d.Message
 		return nil
 	}, activemq.ConsumerOptions{})
-	m := next(t, got)
+	m := brokertest.Next(t, got)
 	for _, h := range headers {
 		want := fmt.Sprint(h.Value)
 		switch v := h.Value.(type) {
@@ -162,7 +163,7 @@ func TestRealRoundTrip(t *testing.T) {
 func TestRealHeaderBound(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	p := r.producer(validate.Version(orders, 1))
 	publish := func(headers ...validate.Header) error {
 		return p.Publish(ctx, r.queue, &activemq.Message{Headers: headers, Body: []byte(`{"id":1}`)})
@@ -209,85 +210,21 @@ func TestRealHeaderBound(t *testing.T) {
 	}
 }
 
-// The registry goes away, or refuses, with 1,000 messages on the way: none is set
-// aside, none is lost, the order stays (C2, C3). A producer goes on with what it
-// knows and publishes nothing that it does not (P4).
-func TestRealRegistryAway(t *testing.T) {
-	t.Parallel()
-	for _, how := range []string{"shut", "guarded"} {
-		t.Run(how, func(t *testing.T) {
-			t.Parallel()
-			r := connect(t)
-			r.register("orders-value", schemas.JSON, orderV1)
-			p := r.producer(validate.Version(orders, 1))
-			publish := func(n int) {
-				if err := p.Publish(ctx, r.queue, &activemq.Message{MessageID: fmt.Sprint(n), Body: []byte(`{"id":1}`)}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for n := range 999 {
-				publish(n)
-			}
-			if how == "shut" {
-				r.registry.shut()
-			} else {
-				r.registry.guarded.Store(true)
-			}
-			publish(999)
-			if err := r.producer(validate.Version(validate.Fixed("others-value"), 1)).Publish(ctx, r.queue, &activemq.Message{Body: []byte(`{"id":1}`)}); !errors.Is(err, validate.ErrUnavailable) {
-				t.Errorf("an unknown schema: %v", err)
-			}
-			r.v = r.validator(validate.Options{}) // a consumer that starts in the outage
-			var handled, redelivered tally
-			r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
-				handled.add(d.Message.MessageID)
-				if d.Message.Redelivered {
-					redelivered.add(d.Message.MessageID)
-				}
-				return nil
-			}, activemq.ConsumerOptions{HoldFor: time.Second})
-			asked := r.registry.asked.Load()
-			await(t, "the consumer lets go", func() bool { return r.v.Stats().Outage > 3*time.Second })
-			if n := r.registry.asked.Load() - asked; n > 50 {
-				t.Errorf("the registry was asked %d times while it refused", n)
-			}
-			if how == "shut" {
-				r.registry.open()
-			} else {
-				r.registry.guarded.Store(false)
-			}
-			await(t, "all handled", func() bool { return handled.ids() >= 1000 })
-			for n, id := range handled.order {
-				if id != fmt.Sprint(n) {
-					t.Fatalf("message %d is %s: %q", n, id, handled.order[:20])
-				}
-			}
-			if dead := r.depth(r.dead); dead != 0 || handled.all() != 1000 {
-				t.Errorf("%d handled, %d set aside", handled.all(), dead)
-			}
-			if redelivered.all() > 10 {
-				t.Errorf("%d messages were handed out twice", redelivered.all())
-			}
-			t.Logf("%s: 1,000 handled in order, %d of them handed out twice, 0 set aside", how, redelivered.all())
-		})
-	}
-}
-
 // A version that is registered while its message is held is accepted (C4).
 func TestRealLateVersion(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
-	r.v = r.validator(validate.Options{Grace: time.Minute})
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
+	r.v = r.registry.Validator(validate.Options{Grace: time.Minute})
 	got := make(chan *activemq.Delivery, 1)
 	r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
 		got <- d
 		return nil
 	}, activemq.ConsumerOptions{})
 	r.put([]byte(`{"id":1}`), "schemaVersion", "2", "schemaSubject", "orders-value")
-	await(t, "it is held", func() bool { return r.registry.asked.Load() > 3 })
-	r.register("orders-value", schemas.JSON, orderV2)
-	if d := next(t, got); d.Version != 2 {
+	brokertest.Await(t, "it is held", func() bool { return r.registry.Asked() > 3 })
+	r.registry.Register("orders-value", schemas.JSON, orderV2)
+	if d := brokertest.Next(t, got); d.Version != 2 {
 		t.Errorf("%+v", d.Outcome)
 	}
 	if dead := r.depth(r.dead); dead != 0 {
@@ -300,7 +237,7 @@ func TestRealLateVersion(t *testing.T) {
 func TestRealConnectionLost(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	var mu sync.Mutex
 	var conns []activemq.Conn
 	open := r.open
@@ -313,9 +250,9 @@ func TestRealConnectionLost(t *testing.T) {
 		}
 		return c, err
 	}
-	var handled tally
+	var handled brokertest.Tally
 	stop := r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
-		handled.add(d.Message.MessageID)
+		handled.Add(d.Message.MessageID)
 		return nil
 	}, activemq.ConsumerOptions{Prefetch: 20})
 	p := r.producer(validate.Version(orders, 1))
@@ -343,9 +280,9 @@ func TestRealConnectionLost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	await(t, "every id handled", func() bool { return handled.ids() == n })
+	brokertest.Await(t, "every id handled", func() bool { return handled.IDs() == n })
 	stop()
-	t.Logf("%d messages over 5 lost connections, %d came twice", n, handled.all()-n)
+	t.Logf("%d messages over 5 lost connections, %d came twice", n, handled.All()-n)
 	if dead := r.depth(r.dead); dead != 0 {
 		t.Errorf("%d set aside", dead)
 	}
@@ -355,7 +292,7 @@ func TestRealConnectionLost(t *testing.T) {
 func TestRealScheduledRetry(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	var mu sync.Mutex
 	var order []string
 	var first, again time.Time

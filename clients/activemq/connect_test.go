@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cartorio-registry/cartorio/clients/activemq"
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 )
 
 // answering listens and answers each connection's first frame with a text; it
@@ -51,7 +52,7 @@ func TestConnect(t *testing.T) {
 	}
 	defer c.Close()
 	// A password is not escaped: the broker would not unescape it.
-	if text := next(t, got); text != "CONNECT\naccept-version:1.2\nhost:/\nheart-beat:10000,10000\nlogin:me\npasscode:a:b\\c\n\n\x00" {
+	if text := brokertest.Next(t, got); text != "CONNECT\naccept-version:1.2\nhost:/\nheart-beat:10000,10000\nlogin:me\npasscode:a:b\\c\n\n\x00" {
 		t.Errorf("%q", text)
 	}
 	for _, tt := range []struct{ name, answer, says string }{

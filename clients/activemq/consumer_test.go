@@ -13,6 +13,7 @@ import (
 	"github.com/go-stomp/stomp/v3/frame"
 
 	"github.com/cartorio-registry/cartorio/clients/activemq"
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/retry"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -23,8 +24,8 @@ const good = `{"id":1}`
 // bench is a consumer at work on a fake broker.
 type bench struct {
 	b       *fake
-	s       *shelf
-	handled tally
+	s       *brokertest.Shelf
+	handled brokertest.Tally
 	events  []activemq.Handled
 }
 
@@ -40,13 +41,13 @@ func (w *bench) actions() string {
 // what it handles.
 func consume(t *testing.T, o activemq.ConsumerOptions, h activemq.Handler, f func(w *bench)) *bench {
 	t.Helper()
-	w := &bench{b: &fake{}, s: &shelf{}}
+	w := &bench{b: &fake{}, s: brokertest.NewShelf(orderV1)}
 	synctest.Test(t, func(t *testing.T) {
-		v := w.s.validator()
+		v := w.s.Validator()
 		defer v.Close()
 		if h == nil {
 			h = func(_ context.Context, d *activemq.Delivery) error {
-				w.handled.add(d.Message.MessageID)
+				w.handled.Add(d.Message.MessageID)
 				return nil
 			}
 		}
@@ -109,7 +110,7 @@ func TestConsumer(t *testing.T) {
 func TestHold(t *testing.T) {
 	t.Parallel()
 	w := consume(t, activemq.ConsumerOptions{Prefetch: 3}, nil, func(w *bench) {
-		w.s.fail(schemas.ErrUnreachable)
+		w.s.Fail(schemas.ErrUnreachable)
 		for n := range 5 {
 			w.b.put(fmt.Sprint(n), good)
 		}
@@ -121,10 +122,10 @@ func TestHold(t *testing.T) {
 		if n := w.b.connections(); n != 2 {
 			t.Errorf("%d connections while nothing can be judged", n)
 		}
-		w.s.fail(nil)
+		w.s.Fail(nil)
 		time.Sleep(time.Minute)
 	})
-	if got := strings.Join(w.handled.order, " "); got != "0 1 2 3 4" {
+	if got := strings.Join(w.handled.Order(), " "); got != "0 1 2 3 4" {
 		t.Errorf("handled %s", got)
 	}
 	if got := w.actions(); !strings.HasPrefix(got, "0 given_back, 0 acknowledged, 1 ") || len(w.b.published()) != 0 {
@@ -215,8 +216,8 @@ func TestFlood(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	synctest.Test(t, func(t *testing.T) {
-		b, s := &fake{}, &shelf{}
-		v := s.validator()
+		b, s := &fake{}, brokertest.NewShelf(orderV1)
+		v := s.Validator()
 		defer v.Close()
 		c, err := activemq.NewConsumer(b.open, v, &validate.Expect{Subject: orders}, func(context.Context, *activemq.Delivery) error {
 			time.Sleep(time.Hour)
@@ -248,7 +249,7 @@ func TestFlood(t *testing.T) {
 
 func TestConsumerRefusesToStart(t *testing.T) {
 	t.Parallel()
-	v := (&shelf{}).validator()
+	v := (brokertest.NewShelf(orderV1)).Validator()
 	t.Cleanup(v.Close)
 	for _, tt := range []struct {
 		name string
@@ -259,6 +260,7 @@ func TestConsumerRefusesToStart(t *testing.T) {
 		{"no queue", validate.Expect{}, activemq.ConsumerOptions{}, "Queue"},
 		{"its own dead letter", validate.Expect{}, activemq.ConsumerOptions{Queue: "/queue/work", DeadLetter: "queue://work"}, "come again"},
 		{"an order that cannot be kept", validate.Expect{}, activemq.ConsumerOptions{Queue: "work", Keyed: true, ScheduledRetries: true}, "exclude"},
+		{"retries of what may be lost", validate.Expect{}, activemq.ConsumerOptions{Queue: "work", LossAcceptable: "presence", ScheduledRetries: true}, "exclude"},
 		{"an expectation that does not fit", validate.Expect{Assume: 1}, activemq.ConsumerOptions{Queue: "work"}, "Subject"},
 	} {
 		if _, err := activemq.NewConsumer((&fake{}).open, v, &tt.e, nil, tt.o); err == nil || !strings.Contains(err.Error(), tt.says) {

@@ -2,103 +2,86 @@ package activemq_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"log/slog"
-	"os"
-	"os/signal"
-	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/go-stomp/stomp/v3/frame"
 
 	"github.com/cartorio-registry/cartorio/clients/activemq"
-	"github.com/cartorio-registry/cartorio/clients/sr"
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/validate"
-	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
 )
 
-// partVariable holds, in a process that a crash test started, the part that it
-// plays, as JSON.
-const partVariable = "CARTORIO_TEST_ACTIVEMQ_PART"
-
-// part is a process that works until it is told to stop, or kills itself at one
-// step of one message.
-type part struct {
-	Play                     string // "consume" or "produce"
-	Address, Registry, Queue string
-	Effects                  string // the file of what was durably done
-	Step, Message            string // where it dies; "" for nowhere
-	Scheduled                bool
-	Count                    int // messages to produce
+// Part is where a part works.
+func (r *real) Part() brokertest.Part {
+	return brokertest.Part{Registry: r.registry.URL(), Address: r.address, Queue: r.queue}
 }
 
-// die ends the process as kill -9 does.
-func die() {
-	p, err := os.FindProcess(os.Getpid())
-	if err == nil {
-		err = p.Kill()
-	}
-	fmt.Fprintln(os.Stderr, "kill this process:", err)
-	select {}
-}
-
-func (p *part) at(step, message string) {
-	if p.Step == step && p.Message == message {
-		die()
-	}
-}
-
-// done appends to the file of effects: what is in it survives the process.
-func (p *part) done(what string) error {
-	f, err := os.OpenFile(p.Effects, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(what + "\n")
-	return errors.Join(err, f.Close())
-}
-
-func play(text string) int {
-	var p part
-	err := json.Unmarshal([]byte(text), &p)
-	if err == nil {
-		stopping, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		var client *sr.Client
-		if client, err = sr.New(sr.Options{URLs: []string{p.Registry}}); err == nil {
-			v := validate.New(client, jsonschema.Format)
-			defer v.Close()
-			if p.Play == "produce" {
-				err = p.produce(stopping, v)
-			} else {
-				err = p.consume(stopping, v)
-			}
+// Put publishes messages, of one group each key.
+func (r *real) Put(list ...brokertest.Message) {
+	r.t.Helper()
+	for _, m := range list {
+		headers := []string{"messageId", m.ID, "schemaSubject", "orders-value", "schemaVersion", "1"}
+		if m.Key != "" {
+			headers = append(headers, "messageKey", m.Key, "JMSXGroupID", m.Key)
 		}
+		r.put([]byte(m.Body), headers...)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
 }
 
-// open is a connection that dies where the part dies.
-func (p *part) open(ctx context.Context) (activemq.Conn, error) {
-	c, err := activemq.Connect(p.Address, activemq.Options{HeartBeat: time.Second})(ctx)
-	if err != nil {
-		return nil, err
+// Lying is what is in the queue.
+func (r *real) Lying() []brokertest.Message { return messagesOf(r.look(r.queue)) }
+
+// Dead is what was set aside.
+func (r *real) Dead() []brokertest.Message { return messagesOf(r.look(r.dead)) }
+
+func messagesOf(list []*frame.Frame) (out []brokertest.Message) {
+	for _, f := range list {
+		out = append(out, brokertest.Message{ID: f.Header.Get("messageId"), Key: f.Header.Get("messageKey"), Body: string(f.Body), Error: f.Header.Get("dlqError")})
 	}
-	return &dying{Conn: c, p: p}, nil
+	return out
+}
+
+// IsDone tells that the queue is empty.
+func (r *real) IsDone(int) bool { return r.depth(r.queue) == 0 }
+
+// Publish publishes a message.
+func (r *real) Publish(v *validate.Validator, pin validate.Pin, m brokertest.Message) error {
+	p := activemq.NewProducer(r.open, v, pin, activemq.ProducerOptions{})
+	defer p.Close(ctx)
+	return p.Publish(ctx, r.queue, &activemq.Message{MessageID: m.ID, Body: []byte(m.Body)})
+}
+
+// Consume hands messages on.
+func (r *real) Consume(v *validate.Validator, handle func(id string, isRedelivered bool)) {
+	r.t.Helper()
+	r.v = v
+	r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
+		handle(d.Message.MessageID, d.Message.Redelivered)
+		return nil
+	}, activemq.ConsumerOptions{HoldFor: time.Second})
+}
+
+// openPart is a connection that dies where the part dies.
+func openPart(p *brokertest.Part) activemq.Open {
+	address := p.Address
+	if p.Through != "" {
+		address = p.Through
+	}
+	open := activemq.Connect(address, activemq.Options{HeartBeat: time.Second, Timeout: 3 * time.Second})
+	return func(ctx context.Context) (activemq.Conn, error) {
+		c, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &dying{Conn: c, p: p}, nil
+	}
 }
 
 // dying is a connection on which the process dies around one message's frame.
 type dying struct {
 	activemq.Conn
-	p      *part
+	p      *brokertest.Part
 	isNext bool // the message's frame was written, and the next receipt is its
 }
 
@@ -109,15 +92,15 @@ func (d *dying) Write(f *frame.Frame) error {
 	}
 	isIt := f != nil && f.Command == frame.SEND && id == d.p.Message
 	if isIt {
-		d.p.at("handed over", id)
+		d.p.At("handed over", id)
 		d.isNext = true
 	}
 	err := d.Conn.Write(f)
 	switch {
 	case isIt:
-		d.p.at("on its way", id)
+		d.p.At("on its way", id)
 	case d.isNext && f != nil && f.Command == frame.COMMIT:
-		d.p.at("committing", d.p.Message)
+		d.p.At("committing", d.p.Message)
 	}
 	return err
 }
@@ -125,26 +108,16 @@ func (d *dying) Write(f *frame.Frame) error {
 func (d *dying) Read() (*frame.Frame, error) {
 	f, err := d.Conn.Read()
 	if err == nil && f.Command == frame.RECEIPT && d.isNext {
-		d.p.at("answered", d.p.Message)
+		d.p.At("answered", d.p.Message)
 	}
 	return f, err
 }
 
-func (p *part) consume(ctx context.Context, v *validate.Validator) error {
-	c, err := activemq.NewConsumer(p.open, v, &validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
-		id := d.Message.MessageID
-		p.at("received", id)
-		if p.Scheduled && id == p.Message && d.Attempt == 1 {
-			return activemq.Retry(errors.New("busy"), 2*time.Second)
-		}
-		if err := p.done(d.Message.Key + "/" + id); err != nil {
-			return err
-		}
-		p.at("worked", id)
-		return nil
+func consumePart(ctx context.Context, p *brokertest.Part, v *validate.Validator) error {
+	c, err := activemq.NewConsumer(openPart(p), v, &validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
+		return p.Handle(d.Message.Key, d.Message.MessageID, d.Attempt)
 	}, activemq.ConsumerOptions{
-		Queue: p.Queue, Keyed: !p.Scheduled, ScheduledRetries: p.Scheduled, Workers: 4, Prefetch: 20, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Observe: func(h activemq.Handled) { p.at(h.Action.String(), h.MessageID) },
+		Queue: p.Queue, Keyed: !p.Leaves, ScheduledRetries: p.Leaves, Workers: 4, Prefetch: 20, Logger: slog.New(slog.DiscardHandler), Observe: p.Settled,
 	})
 	if err != nil {
 		return err
@@ -152,31 +125,9 @@ func (p *part) consume(ctx context.Context, v *validate.Validator) error {
 	return c.Run(ctx)
 }
 
-// produce publishes messages in order, each once it is noted that the one before
-// was confirmed: what an outbox does.
-func (p *part) produce(ctx context.Context, v *validate.Validator) error {
-	producer := activemq.NewProducer(p.open, v, validate.Version(orders, 1), activemq.ProducerOptions{})
-	defer producer.Close(ctx)
-	noted, err := os.ReadFile(p.Effects)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	from := 0
-	for _, b := range noted {
-		if b == '\n' {
-			from++
-		}
-	}
-	for n := from; n < p.Count; n++ {
-		id := fmt.Sprintf("%05d", n)
-		p.at("not sent", id)
-		if err := producer.Publish(ctx, p.Queue, &activemq.Message{MessageID: id, Key: "k" + strconv.Itoa(n%5), Body: []byte(`{"id":1}`)}); err != nil {
-			return err
-		}
-		p.at("confirmed", id)
-		if err := p.done(id); err != nil {
-			return err
-		}
-	}
-	return nil
+func producePart(_ context.Context, p *brokertest.Part, v *validate.Validator) (publish func(ctx context.Context, key, id string) error, end func(), err error) {
+	producer := activemq.NewProducer(openPart(p), v, validate.Version(orders, 1), activemq.ProducerOptions{})
+	return func(ctx context.Context, key, id string) error {
+		return producer.Publish(ctx, p.Queue, &activemq.Message{MessageID: id, Key: key, Body: []byte(`{"id":1}`)})
+	}, func() { _ = producer.Close(context.Background()) }, nil
 }

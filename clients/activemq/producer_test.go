@@ -13,15 +13,16 @@ import (
 	"github.com/go-stomp/stomp/v3/frame"
 
 	"github.com/cartorio-registry/cartorio/clients/activemq"
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/schemas"
 )
 
 // produce runs f with a producer on a fake broker, in a bubble of time.
-func produce(t *testing.T, b *fake, s *shelf, o activemq.ProducerOptions, f func(p *activemq.Producer)) {
+func produce(t *testing.T, b *fake, s *brokertest.Shelf, o activemq.ProducerOptions, f func(p *activemq.Producer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		v := s.validator()
+		v := s.Validator()
 		defer v.Close()
 		p := activemq.NewProducer(b.open, v, validate.Version(orders, 1), o)
 		f(p)
@@ -54,13 +55,13 @@ func fault(f *frame.Frame, text string) *frame.Frame {
 // be judged, opens no connection.
 func TestPublish(t *testing.T) {
 	t.Parallel()
-	b, s := &fake{}, &shelf{}
+	b, s := &fake{}, brokertest.NewShelf(orderV1)
 	produce(t, b, s, activemq.ProducerOptions{}, func(p *activemq.Producer) {
-		s.fail(schemas.ErrUnreachable)
+		s.Fail(schemas.ErrUnreachable)
 		if err := publish(p, "m"); !errors.Is(err, validate.ErrUnavailable) || b.connections() != 0 {
 			t.Errorf("registry away: %v", err)
 		}
-		s.fail(nil)
+		s.Fail(nil)
 		time.Sleep(time.Minute)
 		if err := p.Publish(ctx, "work", &activemq.Message{Body: []byte(`{"id":"x"}`)}); !errors.Is(err, validate.ErrPermanent) || b.connections() != 0 {
 			t.Errorf("invalid: %v", err)
@@ -107,7 +108,7 @@ func TestError(t *testing.T) {
 			}
 			return e, false
 		}
-		produce(t, b, &shelf{}, activemq.ProducerOptions{}, func(p *activemq.Producer) {
+		produce(t, b, brokertest.NewShelf(orderV1), activemq.ProducerOptions{}, func(p *activemq.Producer) {
 			var all sync.WaitGroup
 			for n := range 50 {
 				id := fmt.Sprint(n)
@@ -140,7 +141,7 @@ func TestErrorOfABrokerThatEnds(t *testing.T) {
 		}
 		return nil, false
 	}
-	produce(t, b, &shelf{}, activemq.ProducerOptions{}, func(p *activemq.Producer) {
+	produce(t, b, brokertest.NewShelf(orderV1), activemq.ProducerOptions{}, func(p *activemq.Producer) {
 		if err := publish(p, "m"); err != nil {
 			t.Error(err)
 		}
@@ -156,7 +157,7 @@ func TestErrorOfABrokerThatEnds(t *testing.T) {
 func TestNoReceipt(t *testing.T) {
 	t.Parallel()
 	b := &fake{answer: func(*frame.Frame) (*frame.Frame, bool) { return nil, true }}
-	produce(t, b, &shelf{}, activemq.ProducerOptions{}, func(p *activemq.Producer) {
+	produce(t, b, brokertest.NewShelf(orderV1), activemq.ProducerOptions{}, func(p *activemq.Producer) {
 		brief, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		if err := p.Publish(brief, "work", &activemq.Message{Body: []byte(good)}); fateOf(err) != activemq.Unknown || !errors.Is(err, validate.ErrUnavailable) {
@@ -174,7 +175,7 @@ func TestNoReceipt(t *testing.T) {
 		}
 	})
 	gone := &fake{refuse: errNoBroker}
-	produce(t, gone, &shelf{}, activemq.ProducerOptions{}, func(p *activemq.Producer) {
+	produce(t, gone, brokertest.NewShelf(orderV1), activemq.ProducerOptions{}, func(p *activemq.Producer) {
 		brief, cancel := context.WithTimeout(ctx, time.Hour)
 		defer cancel()
 		err := p.Publish(brief, "work", &activemq.Message{Body: []byte(good)})
@@ -191,7 +192,7 @@ func TestNoReceipt(t *testing.T) {
 func TestWindow(t *testing.T) {
 	t.Parallel()
 	b := &fake{answer: func(*frame.Frame) (*frame.Frame, bool) { return nil, true }}
-	produce(t, b, &shelf{}, activemq.ProducerOptions{Window: 10}, func(p *activemq.Producer) {
+	produce(t, b, brokertest.NewShelf(orderV1), activemq.ProducerOptions{Window: 10}, func(p *activemq.Producer) {
 		patience, cancel := context.WithCancel(ctx)
 		var all sync.WaitGroup
 		for range 30 {

@@ -11,6 +11,7 @@ import (
 	"github.com/go-stomp/stomp/v3/frame"
 
 	"github.com/cartorio-registry/cartorio/clients/activemq"
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/retry"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -22,7 +23,7 @@ func TestRealVirtualTopic(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
 	topic := "VirtualTopic." + r.queue
-	r.register(topic+"-value", schemas.JSON, orderV1)
+	r.registry.Register(topic+"-value", schemas.JSON, orderV1)
 	byTopic := &validate.Expect{Subject: validate.ByDestination()}
 	got := make(chan string, 10)
 	one, two := "Consumer.one."+topic, "Consumer.two."+topic
@@ -37,13 +38,13 @@ func TestRealVirtualTopic(t *testing.T) {
 	}
 	p := r.producer(validate.Version(validate.ByDestination(), 1))
 	// A topic keeps nothing for those who have not subscribed yet.
-	await(t, "it comes to both", func() bool {
+	brokertest.Await(t, "it comes to both", func() bool {
 		if err := p.Publish(ctx, "/topic/"+topic, &activemq.Message{Body: []byte(`{"id":1}`)}); err != nil {
 			t.Fatal(err)
 		}
 		return len(got) > 0 && r.depth("DLQ."+two) > 0
 	})
-	if s := next(t, got); s != topic+"-value" {
+	if s := brokertest.Next(t, got); s != topic+"-value" {
 		t.Errorf("subject %s", s)
 	}
 	d := r.look("DLQ." + two)[0]
@@ -56,8 +57,8 @@ func TestRealVirtualTopic(t *testing.T) {
 func TestRealSelector(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
-	r.register("orders-value", schemas.JSON, orderV2)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV2)
 	for version := schemas.Version(1); version <= 2; version++ {
 		if err := r.producer(validate.Version(orders, version)).Publish(ctx, r.queue, &activemq.Message{Body: []byte(`{"id":1}`)}); err != nil {
 			t.Fatal(err)
@@ -68,7 +69,7 @@ func TestRealSelector(t *testing.T) {
 		got <- d.Version
 		return nil
 	}, activemq.ConsumerOptions{Selector: "schemaVersion IN ('2')"})
-	if v := next(t, got); v != 2 {
+	if v := brokertest.Next(t, got); v != 2 {
 		t.Errorf("version %s", v)
 	}
 	stop()
@@ -82,7 +83,7 @@ func TestRealSelector(t *testing.T) {
 func TestRealOrderByKey(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	const n = 500
 	p := r.producer(validate.Version(orders, 1))
 	for i := range n {
@@ -90,36 +91,36 @@ func TestRealOrderByKey(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var handled, tried tally
+	var handled, tried brokertest.Tally
 	var stops []func()
 	for range 2 { // two consumers share the keys
 		stops = append(stops, r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
 			id := d.Message.Key + "/" + d.Message.MessageID
-			tried.add(id)
+			tried.Add(id)
 			number := 0
 			_, _ = fmt.Sscanf(d.Message.MessageID, "m%d", &number)
 			if d.Attempt == 1 && number*7919%5 == 0 {
 				return errors.New("busy")
 			}
-			handled.add(id)
+			handled.Add(id)
 			return nil
 		}, activemq.ConsumerOptions{Keyed: true, Workers: 4, Prefetch: 40, Retry: retry.Policy{Base: 5 * time.Millisecond, Cap: 20 * time.Millisecond}}))
 	}
-	await(t, "all are handled", func() bool { return handled.ids() == n })
+	brokertest.Await(t, "all are handled", func() bool { return handled.IDs() == n })
 	for _, stop := range stops {
 		stop()
 	}
-	orderPerKey(t, handled.order)
+	brokertest.OrderPerKey(t, handled.Order())
 	overtaken := 0
-	for i := 1; i < len(handled.order); i++ {
-		if handled.order[i][3:] < handled.order[i-1][3:] {
+	for i := 1; i < len(handled.Order()); i++ {
+		if handled.Order()[i][3:] < handled.Order()[i-1][3:] {
 			overtaken++
 		}
 	}
-	if dead := r.depth(r.dead); dead != 0 || handled.all() != n || overtaken == 0 {
-		t.Errorf("%d handled, %d set aside, %d times a key went on while another waited", handled.all(), dead, overtaken)
+	if dead := r.depth(r.dead); dead != 0 || handled.All() != n || overtaken == 0 {
+		t.Errorf("%d handled, %d set aside, %d times a key went on while another waited", handled.All(), dead, overtaken)
 	}
-	t.Logf("%d messages of 10 keys, %d attempts: order per key kept, %d times another key went on", n, tried.all(), overtaken)
+	t.Logf("%d messages of 10 keys, %d attempts: order per key kept, %d times another key went on", n, tried.All(), overtaken)
 }
 
 // The start-up probe refuses a broker that does not know of delays.

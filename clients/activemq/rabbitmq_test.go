@@ -9,6 +9,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/cartorio-registry/cartorio/clients/activemq"
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/rabbitmq"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -25,7 +26,7 @@ func TestRealRabbitMQ(t *testing.T) {
 	}
 	r := connect(t)
 	r.open = activemq.Connect(stomp, activemq.Options{Login: "guest", Passcode: "guest", Host: "/"})
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	conn := rabbitmq.Connect(url, amqp.Config{})
 	t.Cleanup(func() { _ = conn.Close() })
 	if _, err := conn.Open(ctx); err != nil {
@@ -68,14 +69,14 @@ func TestRealRabbitMQ(t *testing.T) {
 		over <- d.Message
 		return nil
 	}, activemq.ConsumerOptions{Queue: "/amq/queue/" + queue, DeadLetter: "/amq/queue/" + queue + ".dead"})
-	m := next(t, over)
+	m := brokertest.Next(t, over)
 	check("STOMP", func(name string) any { return header(m, name) })
 	// A dead letter in one transaction works there too.
 	if err := ch.PublishWithContext(ctx, "", queue, true, false, amqp.Publishing{Headers: amqp.Table{"messageId": "bad", "schemaSubject": "orders-value", "schemaVersion": "1"}, Body: []byte(`{`)}); err != nil {
 		t.Fatal(err)
 	}
 	var dead amqp.Delivery
-	await(t, "it is set aside", func() bool {
+	brokertest.Await(t, "it is set aside", func() bool {
 		var ok bool
 		if dead, ok, err = ch.Get(queue+".dead", true); err != nil {
 			t.Fatal(err)
@@ -105,7 +106,7 @@ func TestRealRabbitMQ(t *testing.T) {
 	running, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- c.Run(running) }()
-	d := next(t, back)
+	d := brokertest.Next(t, back)
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)

@@ -87,6 +87,12 @@ func TestHostilePairs(t *testing.T) {
 		},
 		{"deep arrays", strings.Repeat(`{"type":"array","items":`, 120) + `"int"` + strings.Repeat(`}`, 120), strings.Repeat(`{"type":"array","items":`, 120) + `"string"` + strings.Repeat(`}`, 120)},
 		{
+			"defaults that hold themselves", record(`{"name":"a","type":"int"}`),
+			record(many(200, func(i int) string {
+				return fmt.Sprintf(`{"name":"f%d","type":["R",{"type":"map","values":"R"}],"default":{}}`, i)
+			})),
+		},
+		{
 			"a huge fixed", `{"type":"record","name":"R","fields":[{"name":"f","type":{"type":"fixed","name":"F","size":2147483647}},{"name":"a","type":"int"}]}`,
 			`{"type":"record","name":"R","fields":[{"name":"f","type":{"type":"fixed","name":"F","size":2147483646}}]}`,
 		},

@@ -327,6 +327,52 @@ func aliased(n int, aliases bool) string {
 	return b.String()
 }
 
+// TestDefaultsThatHoldThemselves: a default that leans on itself many times, at
+// each level and behind unions, has that number to the power of any depth of
+// parts. Nothing here writes it out.
+func TestDefaultsThatHoldThemselves(t *testing.T) {
+	deep := strings.Repeat(`{"f1":{},"f0":`, 60) + `{}` + strings.Repeat(`}`, 60)
+	for name, c := range map[string]struct {
+		types, value string
+		fits         bool // else it never ends, and a new schema is refused
+	}{
+		"a record or a map of it":      {`["R",{"type":"map","values":"R"}]`, `{}`, true},
+		"a map of the record or it":    {`[{"type":"map","values":"R"},"R"]`, `{"f0":{},"f1":{}}`, false},
+		"no way out":                   {`"R"`, `{}`, false},
+		"two records of each other":    {`["R","S",{"type":"map","values":["S","R"]}]`, `{"f0":{},"s":{}}`, true},
+		"lists of it":                  {`[{"type":"map","values":{"type":"array","items":"R"}},"R"]`, `{"f0":[{},{},{}]}`, false},
+		"a default of sixty levels":    {`["R",{"type":"map","values":["R",{"type":"map","values":"R"}]}]`, deep, false},
+		"a default that never ends in": {`["int","R"]`, deep, false},
+	} {
+		var fields strings.Builder
+		for i := range 50 {
+			fmt.Fprintf(&fields, `,{"name":"f%d","type":%s,"default":%s}`, i, c.types, c.value)
+		}
+		text := `["null",{"type":"record","name":"S","fields":[{"name":"s","type":["R","S",{"type":"map","values":"S"}],"default":{}}]},{"type":"record","name":"R","fields":[{"name":"a","type":"int","default":1}` + fields.String() + `]}]`
+		writer := mustParse(t, `["null",{"type":"record","name":"R","fields":[]},{"type":"record","name":"S","fields":[]}]`)
+		t.Run(name, func(t *testing.T) {
+			for _, mode := range []schemas.Mode{schemas.New, schemas.Stored} {
+				bounded(t, 256<<20, func() {
+					s, err := parse(text, mode)
+					if accepted := err == nil; accepted != (c.fits || mode == schemas.Stored) {
+						t.Errorf("accepted: %v, %.200v", accepted, err)
+					}
+					if err != nil {
+						return
+					}
+					for _, payload := range [][]byte{{2}, {4}} {
+						s.Reads(writer, schemas.Payload{Bytes: payload}, schemas.ReadOptions{Value: true})
+					}
+					s.BinaryOf([]byte(`{"R":{}}`), schemas.ReadOptions{})
+					s.Normalized()
+					s.ParsingForm()
+					s.Remarks()
+				})
+			}
+		})
+	}
+}
+
 func TestHostileReferences(t *testing.T) {
 	subjects := map[string]text1{}
 	var all []string

@@ -4,7 +4,7 @@ TOOL = $(GO) tool -modfile=tools/go.mod
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS = -s -w -X main.version=$(VERSION)
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint gen fuzz bench cover docker deps clients hunt hammer kills scale ci
+.PHONY: help build test race lint gen fuzz bench cover docker deps clients hunt hammer kills scale release ci
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -47,6 +47,9 @@ scale: ## import, start and list 100,000 versions in 8,000 subjects
 
 kills: ## kill -9 a registering server 50 times
 	CARTORIO_KILLS=50 $(GO) test -run Kill -count 1 -v ./registry/...
+
+release: ## the binaries of a release and their digests, into dist/
+	scripts/release.sh
 
 docker: ## the container image cartorio:dev
 	docker build -t cartorio:dev .

@@ -37,6 +37,7 @@ func TestInstall(t *testing.T) {
 		{"right digest", "", "v9.9.9", digest, "cartorio v9.9.9", 0},
 		{"one of several digests", "", "v9.9.9", strings.Repeat("a", 64) + "\n" + strings.ToUpper(digest) + "\n", "cartorio v9.9.9", 0},
 		{"another digest", "", "v9.9.9", strings.Repeat("a", 64), "has the digest " + digest, 2},
+		{"the digests of the release", "", "v9.9.9", digest + "  cartorio-here\n" + strings.Repeat("a", 64) + "  cartorio-there\n", "cartorio v9.9.9", 0},
 		{"no digest", "", "v9.9.9", "", "needs sha256 beside it", 2},
 		{"no such release", "", "v9.9.8", digest, "downloading " + server.URL + "/v9.9.8/", 2},
 		{"there already", r.binary, "", "", "cartorio", 0},

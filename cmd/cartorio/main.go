@@ -25,8 +25,12 @@ import (
 	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/config"
 )
 
-// version is set by the linker; see the Makefile.
-var version = "dev"
+// version and commit are set by the linker: see the Makefile and
+// scripts/release.sh. Where commit is not, the build may know it from git.
+var (
+	version = "dev"
+	commit  string
+)
 
 func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

@@ -25,7 +25,7 @@ type module struct {
 }
 
 func readBuild() build {
-	b := build{Version: version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Modules: []module{}}
+	b := build{Version: version, Commit: commit, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Modules: []module{}}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -34,7 +34,7 @@ func readBuild() build {
 		b.Version = info.Main.Version
 	}
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
+		if s.Key == "vcs.revision" && commit == "" {
 			b.Commit = s.Value
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -247,14 +248,41 @@ func (s surveyed) headArgument() string {
 	return s.head + " "
 }
 
-const installHint = "go install github.com/cartorio-registry/cartorio/cmd/cartorio@latest"
+const modulePath = "github.com/cartorio-registry/cartorio"
+
+// released are the versions that are tags of the repository.
+var released = regexp.MustCompile(`^v\d+\.\d+\.\d+(-(rc|beta|alpha)[.0-9]*)?$`)
+
+// pinned is what a workflow names this very cartorio by: the whole commit, which
+// nobody can move, else the tag; remark says which release that is, or that nothing
+// better is known. otherwise is what stands there when neither is known.
+func pinned(b build, otherwise string) (ref, remark string) {
+	isTag := released.MatchString(b.Version)
+	switch {
+	case len(b.Commit) == 40 && isTag:
+		return b.Commit, " # " + b.Version
+	case len(b.Commit) == 40:
+		return b.Commit, ""
+	case isTag:
+		return b.Version, ""
+	}
+	return otherwise, " # this build knows neither its commit nor its tag: name one"
+}
 
 func (s surveyed) github() string {
+	ref, remark := pinned(readBuild(), "main")
+	with := ""
+	if s.head != "." {
+		with = "\n        with:\n          path: " + yamlText(s.head)
+	}
 	return `name: schemas
 on:
   pull_request:
+  push:
+    branches: [` + yamlText(s.branch()) + `]
 permissions:
   contents: read
+  pull-requests: write # for the one comment that it keeps up to date
 jobs:
   check:
     runs-on: ubuntu-latest
@@ -262,18 +290,29 @@ jobs:
       - uses: actions/checkout@v4
         with:
           fetch-depth: 0 # the base is read from history
-      - uses: actions/setup-go@v5
+      - uses: actions/setup-go@v5 # the action is built from the commit that is named
         with:
           go-version: stable
-      - run: ` + installHint + `
-      - name: Compare with the base of the pull request
-        run: cartorio check ` + s.headArgument() + `--against "git:merge-base(origin/$BASE)" --format github-actions
-        env:
-          BASE: ${{ github.base_ref }}
-`
+      - uses: cartorio-registry/cartorio/action@` + ref + remark + with + "\n"
 }
 
+// branch is the one that others start from.
+func (s surveyed) branch() string {
+	return strings.TrimPrefix(orWord(s.base, "main"), "origin/")
+}
+
+// yamlText writes a text so that YAML reads it as one, in a list too.
+func yamlText(text string) string {
+	if plainYAML.MatchString(text) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off"}, strings.ToLower(text)) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+}
+
+var plainYAML = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9/._-]*$`)
+
 func (s surveyed) gitlab() string {
+	ref, remark := pinned(readBuild(), "latest")
 	return `# In .gitlab-ci.yml:
 #   include: [{local: .gitlab/cartorio.yml}]
 schemas:
@@ -285,7 +324,7 @@ schemas:
     # The widget shows the difference to the report of the default branch.
     - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
   script:
-    - ` + installHint + `
+    - go install ` + modulePath + `/cmd/cartorio@` + ref + remark + `
     - git fetch origin "${CI_MERGE_REQUEST_TARGET_BRANCH_NAME:-$CI_DEFAULT_BRANCH}"
     - cartorio check ` + s.headArgument() + `--against "git:merge-base(FETCH_HEAD)" --format text --format gitlab-code-quality=code-quality.json --format junit=junit.xml
   artifacts:

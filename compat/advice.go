@@ -2,6 +2,7 @@ package compat
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -72,7 +73,8 @@ func Advise(q Question) (Report, Advice, bool) {
 		checkers[i] = c.remembering(old.Schema, q.Next)
 	}
 	q.Checkers = checkers
-	report := Check(q)
+	// What the policies take beside the question counts before repairs are tried.
+	q.Budget = q.Budget.counted()
 	a := Advice{Subject: q.Subject, Base: labelOf(old), Head: q.Label, Passes: []Pass{}, Ways: []string{}}
 
 	ask := q
@@ -83,7 +85,7 @@ func Advise(q Question) (Report, Advice, bool) {
 			for _, verdictPolicy := range []VerdictPolicy{Reference, Sound, Both} {
 				ask.Level, ask.Policy, ask.VerdictPolicy = level, policy, verdictPolicy
 				p := Pass{Level: level.String(), Policy: policy.String(), VerdictPolicy: verdictPolicy.String()}
-				verdict := Check(ask).Verdict()
+				verdict := ask.verdict(old)
 				verdicts[p] = verdict
 				p.Verdict = verdict
 				a.Passes = append(a.Passes, p)
@@ -97,6 +99,7 @@ func Advise(q Question) (Report, Advice, bool) {
 		}
 		return verdicts[Pass{Level: l.String(), Policy: policy.String(), VerdictPolicy: Both.String()}]
 	}
+	report := Check(q)
 	a.Rollout = rolloutOf(at(Backward), at(Forward))
 	a.Window = a.Rollout.Window()
 	for _, c := range report.Compared {
@@ -106,6 +109,51 @@ func Advise(q Question) (Report, Advice, bool) {
 		a.Ways = ways(q.Subject, a.Repaired != "")
 	}
 	return report, a, true
+}
+
+// verdict is that of [Check] for one pair, without the findings that lead to it:
+// the reference answer refuses where one of its differences does, the truth where
+// the whole pair is hurt. Exceptions and categories do not count.
+func (q Question) verdict(old Old) Verdict {
+	next := q.Next.Source().Type
+	c, ok := checkerFor(q.Checkers, next)
+	if !ok || c.Reference == nil || old.Schema == nil || old.Schema.Source().Type != next || c.SameWhenEqual && q.Next.Fingerprint() == old.Schema.Fingerprint() {
+		return Check(q).Verdict() // which looks no further either
+	}
+	j := judge{q: q, old: old, checker: c, layers: q.layers(c), c: &Comparison{}}
+	var err error
+	out := Compatible
+	// In the order in which the question is asked, since what was asked is counted.
+	for _, d := range []direction{oldReadsNew, newReadsOld} {
+		if !d.asked(q.Level) {
+			continue
+		}
+		reader, writer := q.Next, old.Schema
+		if d == oldReadsNew {
+			reader, writer = writer, reader
+		}
+		var list []Difference
+		if list, err = reference(c, reader, writer, q); err != nil {
+			return NotChecked
+		}
+		if q.VerdictPolicy.countsReference() && slices.ContainsFunc(list, func(d Difference) bool { return !d.Compatible }) {
+			out = Breaking
+		}
+	}
+	if !q.VerdictPolicy.countsTruth() || out == Breaking {
+		return out
+	}
+	j.c.Effects, _, _ = truth(c, old.Schema, q.Next, q)
+	for _, d := range directions {
+		switch whole := j.whole(d); {
+		case !d.asked(q.Level):
+		case whole.IsHard():
+			return Breaking
+		case whole.Answer == Unchecked:
+			out = NotChecked
+		}
+	}
+	return out
 }
 
 // policiesOf lists the policies that make a difference.

@@ -174,3 +174,36 @@ func TestRepairsAreBounded(t *testing.T) {
 		t.Errorf("%d variants of a megabyte were read", tried)
 	}
 }
+
+// Repairs get what the comparison left of one budget, and all tries share it.
+func TestRepairsShareTheBudget(t *testing.T) {
+	t.Parallel()
+	const budget = 1_000
+	for _, spends := range []int{10, 400, 900, 999, 1_000, 3_000} {
+		s, q := mendable(slices.Repeat([]compat.Patch{{Text: "leaves the break", Edits: all("still")}}, 8)...)
+		s.changes["old>still"] = s.changes["old>bad"]
+		s.reference["still<old"] = s.reference["bad<old"]
+		q.Budget = compat.Budget{Steps: budget}
+		tries, taken := 0, 0
+		inner := q.Checkers[0].Reference
+		q.Checkers[0].Reference = func(reader, writer schemas.Schema, p compat.Policy, b compat.Budget) ([]compat.Difference, error) {
+			if reader.Source().Text == "bad" {
+				for range (spends + budget - 1) / budget { // by more meters than one
+					b.Meter().Spend(min(spends, budget))
+				}
+				return inner(reader, writer, p, b)
+			}
+			tries++
+			for m := b.Meter(); m.Spend(1); {
+				taken++
+			}
+			return nil, compat.ErrNotChecked
+		}
+		if r := compat.Check(q); r.Verdict() != compat.Breaking {
+			t.Fatalf("%d steps: %s", spends, r.Verdict())
+		}
+		if left := max(budget-spends, 0); taken > left || left == 0 && tries > 0 || left > 100 && taken == 0 {
+			t.Errorf("after %d steps %d tries took %d, and %d were left", spends, tries, taken, left)
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package compat
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // defaultSteps keeps a pair under 2 s and 512 MB; the tests of the checkers
 // measure it.
@@ -10,15 +13,41 @@ const defaultSteps = 2_000_000
 // machine. The zero value is the default.
 type Budget struct {
 	Steps int
+	// pool, where there is one, is what all meters of a question draw on together.
+	pool *Meter
 }
 
 // Meter starts a count.
 func (b Budget) Meter() *Meter {
-	return &Meter{left: b.steps(), most: b.steps()}
+	return &Meter{left: b.steps(), most: b.steps(), pool: b.pool}
 }
 
 // Part is the budget of one of n equal parts.
-func (b Budget) Part(n int) Budget { return Budget{Steps: max(b.steps()/max(n, 1), 1)} }
+func (b Budget) Part(n int) Budget {
+	b.Steps = max(b.steps()/max(n, 1), 1)
+	return b
+}
+
+// counted is b with a pool that has no bottom, to tell what was spent in all.
+func (b Budget) counted() Budget {
+	if b.pool == nil {
+		b.pool = &Meter{left: math.MaxInt, most: math.MaxInt}
+	}
+	return b
+}
+
+// rest is what is left of one budget of b once all that b's pool counted is taken
+// from it, for whatever number of meters together; false where nothing is.
+func (b Budget) rest() (Budget, bool) {
+	left := b.steps()
+	if b.pool != nil {
+		left -= b.pool.most - b.pool.left
+	}
+	if left <= 0 {
+		return b, false
+	}
+	return Budget{Steps: left, pool: &Meter{left: left, most: left}}, true
+}
 
 func (b Budget) steps() int {
 	if b.Steps <= 0 {
@@ -29,7 +58,10 @@ func (b Budget) steps() int {
 
 // Meter counts the steps of one comparison. It is not safe for use by many
 // goroutines.
-type Meter struct{ left, most int }
+type Meter struct {
+	left, most int
+	pool       *Meter
+}
 
 // Spend takes n steps and tells whether they were there. Once it said no it
 // says no for ever.
@@ -39,8 +71,20 @@ func (m *Meter) Spend(n int) bool {
 		return false
 	}
 	m.left -= n
+	return m.pool == nil || m.draw(n)
+}
+
+// draw takes n steps of the pool too.
+func (m *Meter) draw(n int) bool {
+	if !m.pool.Spend(n) {
+		m.left = -1
+		return false
+	}
 	return true
 }
+
+// Has tells whether n steps are there, and takes none.
+func (m *Meter) Has(n int) bool { return m.left >= n && (m.pool == nil || m.pool.left >= n) }
 
 // Spent tells whether the budget is exhausted.
 func (m *Meter) Spent() bool { return m.left < 0 }

@@ -169,6 +169,9 @@ func compare(q Question, old Old) (Comparison, []string) {
 	if q.categorized() {
 		return c.byCategory(q, checker)
 	}
+	if q.Variant != nil {
+		q.Budget = q.Budget.counted()
+	}
 	var err error
 	if q.Level.AsksForward() {
 		if c.Forward, err = reference(checker, old.Schema, next, q); err != nil {
@@ -182,15 +185,19 @@ func compare(q Question, old Old) (Comparison, []string) {
 	}
 	var open error
 	c.Effects, c.Changes, open = truth(checker, old.Schema, next, q)
-	layers := q.Layers
-	if len(layers) == 0 {
-		layers = []Layer{checker.Layer}
-	}
-	judge := judge{q: q, old: old, checker: checker, layers: layers, c: &c}
+	judge := judge{q: q, old: old, checker: checker, layers: q.layers(checker), c: &c}
 	judge.findings()
 	judge.mend()
 	openText := judge.open(open)
 	return c.conclude(q, &judge, nil, openText)
+}
+
+// layers are those that must hold under SOUND and BOTH.
+func (q Question) layers(c Checker) []Layer {
+	if len(q.Layers) == 0 {
+		return []Layer{c.Layer}
+	}
+	return q.Layers
 }
 
 func checkerFor(checkers []Checker, t schemas.Type) (Checker, bool) {

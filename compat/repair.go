@@ -61,6 +61,7 @@ type mending struct {
 	tries int
 	bytes int
 	asks  int
+	rest  int                 // of the budget, in steps, when the first try began
 	bad   map[string]Severity // what the pair's own findings are about
 }
 
@@ -78,8 +79,13 @@ func (j *judge) mend() {
 	}
 	m.q.Variant, m.q.Exceptions = nil, nil
 	m.q.Level, m.q.History = j.q.Level.alone(), nil
-	// All tries together may take no more than one comparison does.
-	m.q.Budget = Budget{Steps: max(j.q.Budget.steps()/max(m.tries, 1), 1)}
+	// All tries together may take no more than the comparison left of one budget.
+	rest, ok := j.q.Budget.rest()
+	if !ok {
+		return
+	}
+	m.rest = rest.Steps
+	m.q.Budget = rest.Part(2 * max(m.tries, 1))
 	for _, f := range j.c.Findings {
 		if f.Severity != Note {
 			m.bad[aboutWhat(f)] = f.Severity
@@ -137,7 +143,7 @@ func (m *mending) together(edits []Edit) {
 	if !ok {
 		return
 	}
-	m.tries, m.bytes, m.q.Budget = 1, math.MaxInt, m.j.q.Budget
+	m.tries, m.bytes, m.q.Budget.Steps = 1, math.MaxInt, m.rest
 	next, ok := m.variant(m.j.q.Next, text)
 	if !ok {
 		return

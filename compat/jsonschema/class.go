@@ -44,6 +44,8 @@ type class struct {
 	words  []string // the keywords that belong to a part, when it is not whole
 	prefix string
 	hash   string // see key
+
+	annotated uint8 // see isAnnotated: 0 is not known yet, 1 no, 2 yes
 }
 
 const (

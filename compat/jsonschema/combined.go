@@ -1,6 +1,9 @@
 package jsonschema
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // combined compares two combined schemas: their criteria, then their parts, by
 // a largest matching of the old ones with new ones that read them.
@@ -28,11 +31,16 @@ func (c *comparison) combined() {
 	case len(next) < len(old):
 		c.say("SUM_TYPE_NARROWED")
 	}
+	// Each pair takes a step at least: where they are not there, none need be taken.
+	if !c.p.meter.Has(len(old) * len(next)) {
+		c.p.meter.Spend(math.MaxInt)
+		return
+	}
 	reads := make([][]bool, len(old))
 	for i, a := range old {
 		reads[i] = make([]bool, len(next))
 		for j, b := range next {
-			reads[i][j] = c.p.compare(a, b).compatible
+			reads[i][j] = c.p.reads(a, b)
 			if c.p.meter.Spent() {
 				return
 			}

@@ -38,12 +38,6 @@ func held() uint64 {
 // may. Nothing else may run in the process meanwhile.
 func within(t *testing.T, f func()) {
 	t.Helper()
-	withinTimes(t, 1, f)
-}
-
-// withinTimes is within for what takes the time of several pairs.
-func withinTimes(t *testing.T, pairs time.Duration, f func()) {
-	t.Helper()
 	runtime.GC()
 	before, peak := held(), uint64(0)
 	stop, stopped := make(chan struct{}), make(chan struct{})
@@ -67,7 +61,7 @@ func withinTimes(t *testing.T, pairs time.Duration, f func()) {
 	<-stopped
 	memory := max(peak, held(), before) - before
 	t.Logf("%v, %d MB", took.Round(time.Millisecond), memory>>20)
-	if limit := slower * pairs * mostTime; took > limit {
+	if limit := slower * mostTime; took > limit {
 		t.Errorf("took %v, over %v", took, limit)
 	}
 	if memory > slower*mostMemory {

@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/cartorio-registry/cartorio/compat"
@@ -133,7 +134,7 @@ func (c *comparison) take(r *result, path ...string) {
 
 // costOfPair is what a pair takes that is really compared, beside the step of
 // asking: a default budget then ends within two seconds and 512 MB.
-const costOfPair = 3
+const costOfPair = 15
 
 // compare answers for one pair; nil stands for an absent schema.
 //
@@ -176,9 +177,30 @@ func (p *port) compare(old, next *class) *result {
 // silent is the result of what is alike in every respect.
 var silent = &result{compatible: true}
 
+// reads is compare for those who ask no more than whether a pair is compatible.
+func (p *port) reads(old, next *class) bool {
+	if at := (pair{p.follow(old), p.follow(next)}); at.isPlain() && (old != nil || next != nil) {
+		if !p.meter.Spend(1) {
+			return false
+		}
+		p.glance(at)
+		return p.plainOut.compatible
+	}
+	return p.compare(old, next).compatible
+}
+
 // plainly compares a pair that needs no look below it.
 func (p *port) plainly(at pair) *result {
-	p.plainOut = result{compatible: true}
+	p.glance(at)
+	if p.plainOut.isSilent() {
+		return silent
+	}
+	return &result{slices.Clone(p.plainOut.entries), p.plainOut.compatible}
+}
+
+// glance leaves the result of a plain pair in plainOut, until the next one.
+func (p *port) glance(at pair) {
+	p.plainOut = result{entries: p.plainOut.entries[:0], compatible: true}
 	p.plain = comparison{p: p, out: &p.plainOut, old: at.old, next: at.next}
 	switch {
 	case at.old == nil:
@@ -188,11 +210,6 @@ func (p *port) plainly(at pair) *result {
 	default:
 		p.plain.pair()
 	}
-	if p.plainOut.isSilent() {
-		return silent
-	}
-	out := p.plainOut
-	return &out
 }
 
 func (c *comparison) pair() {
@@ -292,8 +309,25 @@ func connectBytes(c *class) bool {
 	return c.whole && v != nil && v.Text == "bytes"
 }
 
+// isAnnotated tells whether a class has anything that annotations compares.
+func (c *class) isAnnotated() bool {
+	if c.annotated == 0 {
+		c.annotated = 1
+		for i := 0; c.whole && i < len(c.node.Value.Members); i++ {
+			switch c.node.Value.Members[i].Name {
+			case "id", "$id", "title", "description", "default":
+				c.annotated = 2
+			}
+		}
+	}
+	return c.annotated == 2
+}
+
 // annotations compares what says nothing about data.
 func (c *comparison) annotations() {
+	if !c.old.isAnnotated() && !c.next.isAnnotated() {
+		return
+	}
 	annotation := func(of *class, name string) *jsontext.Value {
 		if !of.whole {
 			return nil

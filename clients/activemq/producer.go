@@ -93,12 +93,32 @@ func (p *Producer) Publish(ctx context.Context, destination string, m *Message) 
 		return err
 	}
 	sent.Headers, sent.Body, sent.MessageID = judged.Headers, judged.Payload, judged.MessageID
-	f, err := sendFrame(destination, &sent)
+	return p.send(ctx, destination, &sent)
+}
+
+// Forward publishes a message that was validated and stamped before, by an outbox
+// for one, and answers as Publish does. It validates nothing: the schema may have
+// been retired since, and the message was made all the same. m.Destination and
+// m.RoutingKey are not looked at.
+//
+// Errors: *validate.Error with HeaderMissing for a message that was not stamped;
+// *Error for what became of it at the broker.
+func (p *Producer) Forward(ctx context.Context, destination string, m *validate.Message) error {
+	if err := m.CheckStamped(); err != nil {
+		return err
+	}
+	// STOMP has no tombstone: no payload is an empty one.
+	return p.send(ctx, destination, &Message{Headers: m.Headers, ContentType: m.ContentType, MessageID: m.MessageID, Key: headerOf(m.Headers, messageKeyHeader), Body: m.Payload})
+}
+
+// send sends a message until its fate is known or ctx ends.
+func (p *Producer) send(ctx context.Context, destination string, m *Message) error {
+	f, err := sendFrame(destination, m)
 	if err != nil {
 		return err
 	}
 	if fate, err := p.publish(ctx, f); err != nil {
-		return &Error{Fate: fate, Destination: destination, MessageID: sent.MessageID, Err: err}
+		return &Error{Fate: fate, Destination: destination, MessageID: m.MessageID, Err: err}
 	}
 	return nil
 }

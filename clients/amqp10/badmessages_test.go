@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/go-amqp"
 
 	"github.com/cartorio-registry/cartorio/clients/amqp10"
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/retry"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -22,11 +23,11 @@ import (
 func TestRealBadMessages(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	one := r.register("orders-value", schemas.JSON, orderV1)
-	two := r.register("orders-value", schemas.JSON, orderV2)
-	gone := r.register("orders-value", schemas.JSON, `{"type":"object","title":"gone"}`)
-	other := r.register("other-value", schemas.JSON, `{"type":"array"}`)
-	if _, err := r.client.DeleteVersion(ctx, gone.Subject, gone.Version, false); err != nil {
+	one := r.registry.Register("orders-value", schemas.JSON, orderV1)
+	two := r.registry.Register("orders-value", schemas.JSON, orderV2)
+	gone := r.registry.Register("orders-value", schemas.JSON, `{"type":"object","title":"gone"}`)
+	other := r.registry.Register("other-value", schemas.JSON, `{"type":"array"}`)
+	if _, err := r.registry.Client.DeleteVersion(ctx, gone.Subject, gone.Version, false); err != nil {
 		t.Fatal(err)
 	}
 	stamps := func(f schemas.Found, more ...any) map[string]any {
@@ -176,19 +177,19 @@ func TestRealDeadLetterRefused(t *testing.T) {
 		t.Run(fmt.Sprintf("to the broker %v", toBroker), func(t *testing.T) {
 			t.Parallel()
 			r := connect(t)
-			r.register("orders-value", schemas.JSON, orderV1)
+			r.registry.Register("orders-value", schemas.JSON, orderV1)
 			r.put(message(`{`, "messageId", "bad", "schemaVersion", "1"), message(`{"id":1}`, "messageId", "good", "schemaVersion", "1"))
 			var refused atomic.Int32
 			r.bend(func(amqp10.Sender, *amqp.Message) (amqp.DeliveryState, error) {
 				refused.Add(1)
 				return &amqp.StateRejected{Error: &amqp.Error{Condition: amqp.ErrCondUnauthorizedAccess}}, nil
 			})
-			var handled tally
+			var handled brokertest.Tally
 			stop := r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *amqp10.Delivery) error {
-				handled.add(prop(d.Message, "messageId"))
+				handled.Add(prop(d.Message, "messageId"))
 				return nil
 			}, amqp10.ConsumerOptions{BrokerDeadLetter: toBroker, Workers: 2})
-			await(t, "the good one is handled", func() bool { return handled.ids() == 1 })
+			brokertest.Await(t, "the good one is handled", func() bool { return handled.IDs() == 1 })
 			if toBroker {
 				if d := r.take(r.dead); prop(d, "messageId") != "bad" || prop(d, "dlqReason") != "" {
 					t.Errorf("%v", d.ApplicationProperties)
@@ -196,7 +197,7 @@ func TestRealDeadLetterRefused(t *testing.T) {
 				stop()
 				return
 			}
-			await(t, "it is tried again", func() bool { return refused.Load() >= 3 })
+			brokertest.Await(t, "it is tried again", func() bool { return refused.Load() >= 3 })
 			stop()
 			if left := r.look(r.queue); len(left) != 1 || left[0].Header.Get("messageId") != "bad" || r.depth(r.dead) != 0 {
 				t.Errorf("%d left, %d set aside", len(left), r.depth(r.dead))
@@ -209,7 +210,7 @@ func TestRealDeadLetterRefused(t *testing.T) {
 func TestRealOutcomes(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	var state amqp.DeliveryState
 	var failure error
 	r.bend(func(s amqp10.Sender, m *amqp.Message) (amqp.DeliveryState, error) {
@@ -267,7 +268,7 @@ func TestRealOutcomes(t *testing.T) {
 func TestRealManyAddresses(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	p := r.producer(validate.Version(orders, 1))
 	for n := range 100 {
 		if err := p.Publish(ctx, fmt.Sprintf("%s.%d", r.queue, n), message(`{"id":1}`)); err != nil {

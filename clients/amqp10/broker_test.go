@@ -13,6 +13,7 @@ import (
 
 	"github.com/cartorio-registry/cartorio/clients/activemq"
 	"github.com/cartorio-registry/cartorio/clients/amqp10"
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/retry"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -23,13 +24,13 @@ import (
 func TestRealTwoVersions(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
-	r.register("orders-value", schemas.JSON, orderV2)
-	var handled, versions tally
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV2)
+	var handled, versions brokertest.Tally
 	stop := r.consumer(&validate.Expect{Subject: orders, Reads: validate.MustReads("1..2")}, func(_ context.Context, d *amqp10.Delivery) error {
 		id := prop(d.Message, "messageId")
-		handled.add(id)
-		versions.add(d.Version.String())
+		handled.Add(id)
+		versions.Add(d.Version.String())
 		for name, want := range map[string]string{"schemaVersion": d.Version.String(), "schemaSubject": "orders-value", "schemaGuid": d.GUID.String(), "schemaType": "JSON", "schemaId": d.ID.String()} {
 			if got := prop(d.Message, name); got != want {
 				t.Errorf("%s is %q, want %q", name, got, want)
@@ -54,10 +55,10 @@ func TestRealTwoVersions(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	await(t, "1,000 messages handled", func() bool { return handled.ids() == 1000 })
+	brokertest.Await(t, "1,000 messages handled", func() bool { return handled.IDs() == 1000 })
 	stop()
-	if versions.times["1"] != 500 || versions.times["2"] != 500 || handled.all() != 1000 {
-		t.Errorf("versions %v, %d handled", versions.times, handled.all())
+	if versions.Of("1") != 500 || versions.Of("2") != 500 || handled.All() != 1000 {
+		t.Errorf("versions %v, %d handled", versions.Order(), handled.All())
 	}
 	if left, dead := r.depth(r.queue), r.depth(r.dead); left != 0 || dead != 0 {
 		t.Errorf("%d left, %d set aside", left, dead)
@@ -79,7 +80,7 @@ func TestRealFormats(t *testing.T) {
 		{"shop-value", shop, "acme.Refund", schemas.Protobuf, []byte{10, 1, 0}},
 		{"shop-value", shop, "acme.Refund", schemas.Protobuf, []byte{}},
 	} {
-		f := r.register(tt.subject, tt.t, tt.text)
+		f := r.registry.Register(tt.subject, tt.t, tt.text)
 		p := amqp10.NewProducer(r.open, r.v, validate.Latest(validate.Fixed(tt.subject), 0), amqp10.ProducerOptions{Type: tt.kind})
 		if err := p.Publish(ctx, r.queue, amqp.NewMessage(tt.body)); err != nil {
 			t.Fatalf("%s: %v", tt.t, err)
@@ -92,7 +93,7 @@ func TestRealFormats(t *testing.T) {
 			got <- d
 			return nil
 		}, amqp10.ConsumerOptions{})
-		d := next(t, got)
+		d := brokertest.Next(t, got)
 		stop()
 		if d.Type != tt.t || d.GUID != f.GUID || d.ID != f.ID || d.Value == nil || d.Outcome.Message != tt.kind || string(d.Payload) != string(tt.body) {
 			t.Errorf("%s: %+v", tt.t, d.Outcome)
@@ -106,7 +107,7 @@ func TestRealFormats(t *testing.T) {
 func TestRealRoundTrip(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	f := r.register("orders-value", schemas.JSON, orderV1)
+	f := r.registry.Register("orders-value", schemas.JSON, orderV1)
 	p := r.producer(validate.Version(orders, 1))
 	var refused *validate.Error
 	if err := p.Publish(ctx, r.queue, amqp.NewMessage([]byte(`{"id":"x"}`))); !errors.As(err, &refused) || refused.Reason != validate.PayloadInvalid {
@@ -134,7 +135,7 @@ func TestRealRoundTrip(t *testing.T) {
 		got <- d.Message
 		return nil
 	}, amqp10.ConsumerOptions{})
-	d := next(t, got)
+	d := brokertest.Next(t, got)
 	for name, value := range want {
 		if d.ApplicationProperties[name] != value {
 			t.Errorf("%s is %#v, want %#v", name, d.ApplicationProperties[name], value)
@@ -145,19 +146,19 @@ func TestRealRoundTrip(t *testing.T) {
 	}
 	for _, name := range []string{"cloudEvents_dataschema", "cloudEvents:dataschema"} {
 		r.put(message(`{"id":2}`, name, "urn:uuid:"+f.GUID.String()))
-		if d := next(t, got); string(d.GetData()) != `{"id":2}` {
+		if d := brokertest.Next(t, got); string(d.GetData()) != `{"id":2}` {
 			t.Errorf("%s: %s", name, d.GetData())
 		}
 	}
 	// A text body is a payload too; a structured event is judged by its data.
 	words := &amqp.Message{Value: `{"id":3}`, ApplicationProperties: map[string]any{"schemaVersion": "1"}}
 	r.put(words)
-	next(t, got)
+	brokertest.Next(t, got)
 	structured := "application/cloudevents+json"
 	event := message(`{"specversion":"1.0","id":"e","source":"s","type":"t","dataschema":"urn:uuid:` + f.GUID.String() + `","data":{"id":4}}`)
 	event.Properties = &amqp.MessageProperties{ContentType: &structured}
 	r.put(event)
-	next(t, got)
+	brokertest.Next(t, got)
 	stop()
 	if n := r.depth(r.dead); n != 0 {
 		t.Errorf("%d set aside", n)
@@ -169,7 +170,7 @@ func TestRealRoundTrip(t *testing.T) {
 func TestRealAcrossProtocols(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	stomp := activemq.Connect(r.stomp, activemq.Options{})
 	names := []string{"schemaVersion", "schemaSubject", "schemaId", "schemaGuid", "schemaType", "messageId", "messageKey", "traceparent", "eventSequence"}
 	headers := map[string]any{"messageId": "m-1", "messageKey": "k:1", "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "eventSequence": "7"}
@@ -191,7 +192,7 @@ func TestRealAcrossProtocols(t *testing.T) {
 	running, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(running) }()
-	d := next(t, over)
+	d := brokertest.Next(t, over)
 	cancel()
 	if err := <-ended; err != nil {
 		t.Fatal(err)
@@ -221,7 +222,7 @@ func TestRealAcrossProtocols(t *testing.T) {
 		got <- d
 		return nil
 	}, amqp10.ConsumerOptions{})
-	a := next(t, got)
+	a := brokertest.Next(t, got)
 	for _, name := range names {
 		want, _ := headers[name].(string)
 		if is := prop(a.Message, name); is == "" || want != "" && is != want {
@@ -233,71 +234,11 @@ func TestRealAcrossProtocols(t *testing.T) {
 	}
 }
 
-// The registry goes away, or refuses, with 1,000 messages on the way: none is set
-// aside, none is lost, the order stays (C2, C3, P4).
-func TestRealRegistryAway(t *testing.T) {
-	t.Parallel()
-	for _, how := range []string{"shut", "guarded"} {
-		t.Run(how, func(t *testing.T) {
-			t.Parallel()
-			r := connect(t)
-			r.register("orders-value", schemas.JSON, orderV1)
-			p := r.producer(validate.Version(orders, 1))
-			publish := func(n int) {
-				if err := p.Publish(ctx, r.queue, message(`{"id":1}`, "messageId", fmt.Sprint(n))); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for n := range 999 {
-				publish(n)
-			}
-			if how == "shut" {
-				r.registry.shut()
-			} else {
-				r.registry.guarded.Store(true)
-			}
-			publish(999)
-			if err := r.producer(validate.Version(validate.Fixed("others-value"), 1)).Publish(ctx, r.queue, amqp.NewMessage([]byte(`{"id":1}`))); !errors.Is(err, validate.ErrUnavailable) {
-				t.Errorf("an unknown schema: %v", err)
-			}
-			r.v = r.validator(validate.Options{}) // a consumer that starts in the outage
-			var handled, redelivered tally
-			r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *amqp10.Delivery) error {
-				handled.add(prop(d.Message, "messageId"))
-				if d.Message.Header.DeliveryCount > 0 {
-					redelivered.add(prop(d.Message, "messageId"))
-				}
-				return nil
-			}, amqp10.ConsumerOptions{HoldFor: time.Second})
-			asked := r.registry.asked.Load()
-			await(t, "the consumer lets go", func() bool { return r.v.Stats().Outage > 3*time.Second })
-			if n := r.registry.asked.Load() - asked; n > 50 {
-				t.Errorf("the registry was asked %d times while it refused", n)
-			}
-			if how == "shut" {
-				r.registry.open()
-			} else {
-				r.registry.guarded.Store(false)
-			}
-			await(t, "all handled", func() bool { return handled.ids() >= 1000 })
-			for n, id := range handled.order {
-				if id != fmt.Sprint(n) {
-					t.Fatalf("message %d is %s: %q", n, id, handled.order[:20])
-				}
-			}
-			if dead := r.depth(r.dead); dead != 0 || handled.all() != 1000 || redelivered.all() > 10 {
-				t.Errorf("%d handled, %d set aside, %d handed out twice", handled.all(), dead, redelivered.all())
-			}
-			t.Logf("%s: 1,000 handled in order, %d of them handed out twice, 0 set aside", how, redelivered.all())
-		})
-	}
-}
-
 // A retry of 2 s and more leaves the queue, and the next message does not wait.
 func TestRealScheduledRetry(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	var mu sync.Mutex
 	var order []string
 	var first, again time.Time
@@ -345,7 +286,7 @@ func TestRealScheduledRetry(t *testing.T) {
 func TestRealOrderByKey(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	const n = 500
 	p := r.producer(validate.Version(orders, 1))
 	for i := range n {
@@ -353,34 +294,34 @@ func TestRealOrderByKey(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var handled, tried tally
+	var handled, tried brokertest.Tally
 	var stops []func()
 	for range 2 { // two consumers share the keys
 		stops = append(stops, r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *amqp10.Delivery) error {
 			id := prop(d.Message, "messageKey") + "/" + prop(d.Message, "messageId")
-			tried.add(id)
+			tried.Add(id)
 			number := 0
 			_, _ = fmt.Sscanf(prop(d.Message, "messageId"), "m%d", &number)
 			if d.Attempt == 1 && number*7919%5 == 0 {
 				return errors.New("busy")
 			}
-			handled.add(id)
+			handled.Add(id)
 			return nil
 		}, amqp10.ConsumerOptions{Keyed: true, Workers: 4, Prefetch: 40, Retry: retry.Policy{Base: 5 * time.Millisecond, Cap: 20 * time.Millisecond}}))
 	}
-	await(t, "all are handled", func() bool { return handled.ids() == n })
+	brokertest.Await(t, "all are handled", func() bool { return handled.IDs() == n })
 	for _, stop := range stops {
 		stop()
 	}
-	orderPerKey(t, handled.order)
+	brokertest.OrderPerKey(t, handled.Order())
 	overtaken := 0
-	for i := 1; i < len(handled.order); i++ {
-		if handled.order[i][3:] < handled.order[i-1][3:] {
+	for i := 1; i < len(handled.Order()); i++ {
+		if handled.Order()[i][3:] < handled.Order()[i-1][3:] {
 			overtaken++
 		}
 	}
-	if dead := r.depth(r.dead); dead != 0 || handled.all() != n || overtaken == 0 {
-		t.Errorf("%d handled, %d set aside, %d times a key went on while another waited", handled.all(), dead, overtaken)
+	if dead := r.depth(r.dead); dead != 0 || handled.All() != n || overtaken == 0 {
+		t.Errorf("%d handled, %d set aside, %d times a key went on while another waited", handled.All(), dead, overtaken)
 	}
-	t.Logf("%d messages of 10 keys, %d attempts: order per key kept, %d times another key went on", n, tried.all(), overtaken)
+	t.Logf("%d messages of 10 keys, %d attempts: order per key kept, %d times another key went on", n, tried.All(), overtaken)
 }

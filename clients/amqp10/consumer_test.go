@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/go-amqp"
 
 	"github.com/cartorio-registry/cartorio/clients/amqp10"
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -22,8 +23,8 @@ const good = `{"id":1}`
 // bench is a consumer at work on a fake broker.
 type bench struct {
 	b       *fake
-	s       *shelf
-	handled tally
+	s       *brokertest.Shelf
+	handled brokertest.Tally
 	events  []amqp10.Handled
 }
 
@@ -45,13 +46,13 @@ func (w *bench) settled() string {
 // what it handles.
 func consume(t *testing.T, o amqp10.ConsumerOptions, h amqp10.Handler, f func(w *bench)) *bench {
 	t.Helper()
-	w := &bench{b: &fake{}, s: &shelf{}}
+	w := &bench{b: &fake{}, s: brokertest.NewShelf(orderV1)}
 	synctest.Test(t, func(t *testing.T) {
-		v := w.s.validator()
+		v := w.s.Validator()
 		defer v.Close()
 		if h == nil {
 			h = func(_ context.Context, d *amqp10.Delivery) error {
-				w.handled.add(prop(d.Message, "messageId"))
+				w.handled.Add(prop(d.Message, "messageId"))
 				return nil
 			}
 		}
@@ -127,7 +128,7 @@ func TestDeadLetterNotAccepted(t *testing.T) {
 func TestHold(t *testing.T) {
 	t.Parallel()
 	w := consume(t, amqp10.ConsumerOptions{Prefetch: 3}, nil, func(w *bench) {
-		w.s.fail(schemas.ErrUnreachable)
+		w.s.Fail(schemas.ErrUnreachable)
 		for n := range 5 {
 			w.b.put(fmt.Sprint(n), good)
 		}
@@ -135,10 +136,10 @@ func TestHold(t *testing.T) {
 		if n := w.b.connections(); n != 2 { // one at the start
 			t.Errorf("%d connections while nothing can be judged", n)
 		}
-		w.s.fail(nil)
+		w.s.Fail(nil)
 		time.Sleep(time.Minute)
 	})
-	if got := strings.Join(w.handled.order, " "); got != "0 1 2 3 4" || len(w.b.published()) != 0 {
+	if got := strings.Join(w.handled.Order(), " "); got != "0 1 2 3 4" || len(w.b.published()) != 0 {
 		t.Errorf("handled %s, %d published", got, len(w.b.published()))
 	}
 }
@@ -174,7 +175,7 @@ func TestLostConnectionAndStop(t *testing.T) {
 
 func TestConsumerRefusesToStart(t *testing.T) {
 	t.Parallel()
-	v := (&shelf{}).validator()
+	v := (brokertest.NewShelf(orderV1)).Validator()
 	t.Cleanup(v.Close)
 	for _, tt := range []struct {
 		name string
@@ -218,7 +219,7 @@ func TestConsumerRefusesToStart(t *testing.T) {
 func produce(t *testing.T, b *fake, o amqp10.ProducerOptions, f func(p *amqp10.Producer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		v := (&shelf{}).validator()
+		v := (brokertest.NewShelf(orderV1)).Validator()
 		defer v.Close()
 		p := amqp10.NewProducer(b.open, v, validate.Version(orders, 1), o)
 		f(p)

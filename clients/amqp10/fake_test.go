@@ -10,9 +10,6 @@ import (
 	"github.com/Azure/go-amqp"
 
 	"github.com/cartorio-registry/cartorio/clients/amqp10"
-	"github.com/cartorio-registry/cartorio/clients/validate"
-	"github.com/cartorio-registry/cartorio/schemas"
-	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
 )
 
 // fake is a broker of one queue without a network. It hands out what is in the
@@ -192,55 +189,5 @@ func (r *fakeReceiver) AcceptMessage(_ context.Context, m *amqp.Message) error {
 func (r *fakeReceiver) RejectMessage(_ context.Context, m *amqp.Message, e *amqp.Error) error {
 	return r.settle("reject for "+e.Description+":", m)
 }
-
-// shelf is a lookup with one version of one subject, that may be down.
-type shelf struct {
-	mu   sync.Mutex
-	down error
-}
-
-func (s *shelf) fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.down = err
-}
-
-func (s *shelf) find(unknown error, is func(schemas.Found) bool) (schemas.Found, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.down != nil {
-		return schemas.Found{}, s.down
-	}
-	f := schemas.Found{
-		Subject: schemas.ParseSubject("orders-value"), Version: 1, ID: schemas.ID{Context: schemas.DefaultContext, Number: 1},
-		GUID: schemas.GUIDOf(orderV1, nil, nil, nil), Source: schemas.Source{Type: schemas.JSON, Text: orderV1},
-	}
-	if is(f) {
-		return f, nil
-	}
-	return schemas.Found{}, unknown
-}
-
-func (s *shelf) ByGUID(_ context.Context, g schemas.GUID) (schemas.Found, error) {
-	return s.find(schemas.ErrSchemaUnknown, func(f schemas.Found) bool { return f.GUID == g })
-}
-
-func (s *shelf) ByID(_ context.Context, id schemas.ID) (schemas.Found, error) {
-	return s.find(schemas.ErrSchemaUnknown, func(f schemas.Found) bool { return f.ID == id })
-}
-
-func (s *shelf) ByVersion(_ context.Context, sub schemas.Subject, v schemas.Version) (schemas.Found, error) {
-	return s.find(schemas.ErrVersionUnknown, func(f schemas.Found) bool { return f.Subject == sub && f.Version == v })
-}
-
-func (s *shelf) Latest(_ context.Context, sub schemas.Subject) (schemas.Found, error) {
-	return s.find(schemas.ErrSubjectUnknown, func(f schemas.Found) bool { return f.Subject == sub })
-}
-
-func (s *shelf) BySource(_ context.Context, sub schemas.Subject, source schemas.Source) (schemas.Found, error) {
-	return s.find(schemas.ErrSchemaUnknown, func(f schemas.Found) bool { return f.Subject == sub && f.Source.Text == source.Text })
-}
-
-func (s *shelf) validator() *validate.Validator { return validate.New(s, jsonschema.Format) }
 
 var errNoBroker = errors.New("connection refused")

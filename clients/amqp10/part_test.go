@@ -2,103 +2,94 @@ package amqp10_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"log/slog"
-	"os"
-	"os/signal"
-	"strconv"
-	"syscall"
+	"net/url"
 	"time"
 
 	"github.com/Azure/go-amqp"
+	"github.com/go-stomp/stomp/v3/frame"
 
 	"github.com/cartorio-registry/cartorio/clients/amqp10"
-	"github.com/cartorio-registry/cartorio/clients/sr"
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/validate"
-	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
 )
 
-// partVariable holds, in a process that a crash test started, the part that it
-// plays, as JSON.
-const partVariable = "CARTORIO_TEST_AMQP10_PART"
-
-// part is a process that works until it is told to stop, or kills itself at one
-// step of one message.
-type part struct {
-	Play                     string // "consume" or "produce"
-	Address, Registry, Queue string
-	Effects                  string // the file of what was durably done
-	Step, Message            string // where it dies; "" for nowhere
-	Scheduled                bool
-	Count                    int // messages to produce
+// Part is where a part works.
+func (r *real) Part() brokertest.Part {
+	return brokertest.Part{Registry: r.registry.URL(), Address: r.address, Queue: r.queue}
 }
 
-// die ends the process as kill -9 does.
-func die() {
-	p, err := os.FindProcess(os.Getpid())
-	if err == nil {
-		err = p.Kill()
-	}
-	fmt.Fprintln(os.Stderr, "kill this process:", err)
-	select {}
-}
-
-func (p *part) at(step, message string) {
-	if p.Step == step && p.Message == message {
-		die()
-	}
-}
-
-// done appends to the file of effects: what is in it survives the process.
-func (p *part) done(what string) error {
-	f, err := os.OpenFile(p.Effects, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(what + "\n")
-	return errors.Join(err, f.Close())
-}
-
-func play(text string) int {
-	var p part
-	err := json.Unmarshal([]byte(text), &p)
-	if err == nil {
-		stopping, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		var client *sr.Client
-		if client, err = sr.New(sr.Options{URLs: []string{p.Registry}}); err == nil {
-			v := validate.New(client, jsonschema.Format)
-			defer v.Close()
-			if p.Play == "produce" {
-				err = p.produce(stopping, v)
-			} else {
-				err = p.consume(stopping, v)
-			}
+// Put publishes messages, of one group each key.
+func (r *real) Put(list ...brokertest.Message) {
+	r.t.Helper()
+	all := make([]*amqp.Message, 0, len(list))
+	for _, m := range list {
+		one := message(m.Body, "messageId", m.ID, "schemaSubject", "orders-value", "schemaVersion", "1")
+		if m.Key != "" {
+			one.ApplicationProperties["messageKey"] = m.Key
+			one.Properties = &amqp.MessageProperties{GroupID: &m.Key}
 		}
+		all = append(all, one)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
+	r.put(all...)
 }
 
-// open is a connection that dies where the part dies.
-func (p *part) open(ctx context.Context) (amqp10.Conn, error) {
-	c, err := amqp10.Connect(p.Address, amqp.ConnOptions{IdleTimeout: 2 * time.Second})(ctx)
-	if err != nil {
-		return nil, err
+// Lying is what is in the queue.
+func (r *real) Lying() []brokertest.Message { return messagesOf(r.look(r.queue)) }
+
+// Dead is what was set aside.
+func (r *real) Dead() []brokertest.Message { return messagesOf(r.look(r.dead)) }
+
+func messagesOf(list []*frame.Frame) (out []brokertest.Message) {
+	for _, f := range list {
+		out = append(out, brokertest.Message{ID: f.Header.Get("messageId"), Key: f.Header.Get("messageKey"), Body: string(f.Body), Error: f.Header.Get("dlqError")})
 	}
-	return &dying{Conn: c, p: p}, nil
+	return out
+}
+
+// IsDone tells that the queue is empty.
+func (r *real) IsDone(int) bool { return r.depth(r.queue) == 0 }
+
+// Publish publishes a message.
+func (r *real) Publish(v *validate.Validator, pin validate.Pin, m brokertest.Message) error {
+	p := amqp10.NewProducer(r.open, v, pin, amqp10.ProducerOptions{})
+	defer p.Close(ctx)
+	return p.Publish(ctx, r.queue, message(m.Body, "messageId", m.ID))
+}
+
+// Consume hands messages on.
+func (r *real) Consume(v *validate.Validator, handle func(id string, isRedelivered bool)) {
+	r.t.Helper()
+	r.v = v
+	r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *amqp10.Delivery) error {
+		handle(prop(d.Message, "messageId"), d.Message.Header != nil && d.Message.Header.DeliveryCount > 0)
+		return nil
+	}, amqp10.ConsumerOptions{HoldFor: time.Second})
+}
+
+// openPart is a connection that dies where the part dies.
+func openPart(p *brokertest.Part) amqp10.Open {
+	address := p.Address
+	if u, err := url.Parse(address); err == nil && p.Through != "" {
+		u.Host = p.Through
+		address = u.String()
+	}
+	open := amqp10.Connect(address, amqp.ConnOptions{IdleTimeout: 2 * time.Second})
+	return func(ctx context.Context) (amqp10.Conn, error) {
+		brief, cancel := context.WithTimeout(ctx, 3*time.Second)
+		defer cancel()
+		c, err := open(brief)
+		if err != nil {
+			return nil, err
+		}
+		return &dying{Conn: c, p: p}, nil
+	}
 }
 
 // dying is a connection on which the process dies around one message's transfer.
 type dying struct {
 	amqp10.Conn
-	p *part
+	p *brokertest.Part
 }
 
 func (d *dying) NewSender(ctx context.Context, address string) (amqp10.Sender, error) {
@@ -108,35 +99,25 @@ func (d *dying) NewSender(ctx context.Context, address string) (amqp10.Sender, e
 
 type dyingSender struct {
 	amqp10.Sender
-	p *part
+	p *brokertest.Part
 }
 
 func (s *dyingSender) Send(ctx context.Context, m *amqp.Message) (amqp.DeliveryState, error) {
-	id, _ := m.ApplicationProperties["messageId"].(string)
-	s.p.at("handed over", id)
+	id := prop(m, "messageId")
+	s.p.At("handed over", id)
 	if s.p.Step == "on its way" && s.p.Message == id {
-		time.AfterFunc(2*time.Millisecond, die)
+		time.AfterFunc(2*time.Millisecond, brokertest.Die)
 	}
 	state, err := s.Sender.Send(ctx, m)
-	s.p.at("answered", id)
+	s.p.At("answered", id)
 	return state, err
 }
 
-func (p *part) consume(ctx context.Context, v *validate.Validator) error {
-	c, err := amqp10.NewConsumer(p.open, v, &validate.Expect{Subject: orders}, func(_ context.Context, d *amqp10.Delivery) error {
-		id := prop(d.Message, "messageId")
-		p.at("received", id)
-		if p.Scheduled && id == p.Message && d.Attempt == 1 {
-			return amqp10.Retry(errors.New("busy"), 2*time.Second)
-		}
-		if err := p.done(prop(d.Message, "messageKey") + "/" + id); err != nil {
-			return err
-		}
-		p.at("worked", id)
-		return nil
+func consumePart(ctx context.Context, p *brokertest.Part, v *validate.Validator) error {
+	c, err := amqp10.NewConsumer(openPart(p), v, &validate.Expect{Subject: orders}, func(_ context.Context, d *amqp10.Delivery) error {
+		return p.Handle(prop(d.Message, "messageKey"), prop(d.Message, "messageId"), d.Attempt)
 	}, amqp10.ConsumerOptions{
-		Queue: p.Queue, Keyed: !p.Scheduled, ScheduledRetries: p.Scheduled, Workers: 4, Prefetch: 20, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Observe: func(h amqp10.Handled) { p.at(h.Action.String(), h.MessageID) },
+		Queue: p.Queue, Keyed: !p.Leaves, ScheduledRetries: p.Leaves, Workers: 4, Prefetch: 20, Logger: slog.New(slog.DiscardHandler), Observe: p.Settled,
 	})
 	if err != nil {
 		return err
@@ -144,33 +125,11 @@ func (p *part) consume(ctx context.Context, v *validate.Validator) error {
 	return c.Run(ctx)
 }
 
-// produce publishes messages in order, each once it is noted that the one before
-// was confirmed: what an outbox does.
-func (p *part) produce(ctx context.Context, v *validate.Validator) error {
-	producer := amqp10.NewProducer(p.open, v, validate.Version(orders, 1), amqp10.ProducerOptions{})
-	defer producer.Close(ctx)
-	noted, err := os.ReadFile(p.Effects)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	from := 0
-	for _, b := range noted {
-		if b == '\n' {
-			from++
-		}
-	}
-	for n := from; n < p.Count; n++ {
-		id := fmt.Sprintf("%05d", n)
-		p.at("not sent", id)
-		if err := producer.Publish(ctx, p.Queue, message(`{"id":1}`, "messageId", id, "messageKey", "k"+strconv.Itoa(n%5))); err != nil {
-			return err
-		}
-		p.at("confirmed", id)
-		if err := p.done(id); err != nil {
-			return err
-		}
-	}
-	return nil
+func producePart(_ context.Context, p *brokertest.Part, v *validate.Validator) (publish func(ctx context.Context, key, id string) error, end func(), err error) {
+	producer := amqp10.NewProducer(openPart(p), v, validate.Version(orders, 1), amqp10.ProducerOptions{})
+	return func(ctx context.Context, key, id string) error {
+		return producer.Publish(ctx, p.Queue, message(`{"id":1}`, "messageId", id, "messageKey", key))
+	}, func() { _ = producer.Close(context.Background()) }, nil
 }
 
 // message is one with application properties, names and values.

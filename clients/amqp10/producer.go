@@ -98,6 +98,43 @@ func (p *Producer) Publish(ctx context.Context, address string, m *amqp.Message)
 	return p.publisher.publish(ctx, address, &sent)
 }
 
+// Forward publishes a message that was validated and stamped before, by an outbox
+// for one, and answers as Publish does. It validates nothing: the schema may have
+// been retired since, and the message was made all the same. m.Destination is not
+// looked at; m.RoutingKey is sent as the subject.
+//
+// Errors: *validate.Error with HeaderMissing for a message that was not stamped;
+// *Error for what became of it at the broker.
+func (p *Producer) Forward(ctx context.Context, address string, m *validate.Message) error {
+	if err := m.CheckStamped(); err != nil {
+		return err
+	}
+	payload := m.Payload
+	if payload == nil {
+		payload = []byte{} // AMQP 1.0 has no tombstone
+	}
+	sent := &amqp.Message{
+		Header: &amqp.MessageHeader{Durable: true, Priority: 4}, Properties: &amqp.MessageProperties{},
+		ApplicationProperties: propertiesOf(m.Headers), Data: [][]byte{payload},
+	}
+	if p.o.MessageIDProperty {
+		sent.Properties.MessageID = m.MessageID
+	}
+	if m.ContentType != "" {
+		sent.Properties.ContentType = &m.ContentType
+	}
+	if m.RoutingKey != "" {
+		sent.Properties.Subject = &m.RoutingKey
+	}
+	if key := text(sent, messageKeyHeader); key != "" {
+		sent.Properties.GroupID = &key
+	}
+	if err := simple(sent.ApplicationProperties); err != nil {
+		return &Error{Fate: Refused, Address: address, MessageID: m.MessageID, Err: err}
+	}
+	return p.publisher.publish(ctx, address, sent)
+}
+
 // Close takes no more messages, waits, as long as ctx lasts, for those on their
 // way, and ends the connection.
 func (p *Producer) Close(ctx context.Context) error { return p.publisher.close(ctx) }

@@ -49,6 +49,7 @@ type hurt struct {
 	reached [2]bool
 	step    [2]*step
 	pick    [2]int
+	types   [2]typePair
 	moved   [2][]int // fields of old and of new that stand elsewhere on the other side
 }
 
@@ -56,7 +57,7 @@ type hurt struct {
 func (h *hurt) reach(p place) {
 	for d, live := range p.live {
 		if live && !p.blind[d] && !h.reached[d] {
-			h.reached[d], h.step[d] = true, p.step
+			h.reached[d], h.step[d], h.types[d] = true, p.step, typesOf(p)[d]
 		}
 	}
 }

@@ -103,33 +103,38 @@ func namesMatch(r, w *avro.Named) bool {
 	return r.Name == w.Name || slices.Contains(r.Aliases, w.Full)
 }
 
-// branch is what the branch that the reader chooses makes of w: in order, same
-// kind and full name; same kind and simple name or alias; same unnamed kind;
-// then the promotions, nearest first. Of several the first counts that takes
-// everything, else the first.
+// branch is what the branch that the reader chooses makes of w.
 func (s *resolution) branch(r, w *avro.Type) compat.Outcome {
 	s.meter.Spend(len(r.Branches))
+	if b := s.chosen(r, w); b != nil {
+		return s.of(b, w)
+	}
+	return compat.Refuses
+}
+
+// chosen is the branch of a reader's union for what is no union; nil when none
+// fits. In order: same kind and full name; same kind and simple name or alias;
+// same unnamed kind; then the promotions, nearest first. Of several the first
+// counts that takes everything, else the first.
+func (s *resolution) chosen(r, w *avro.Type) *avro.Type {
 	if w.Named != nil {
-		return s.namedBranch(r, w)
+		return s.chosenNamed(r, w)
 	}
 	var nearest *avro.Type
 	for _, b := range r.Branches {
 		if b.Kind == w.Kind {
-			return s.of(b, w) // there is one of a kind, and a promotion is never better
+			return b // there is one of a kind, and a promotion is never better
 		}
 		if promotes(w.Kind, b.Kind) && (nearest == nil || b.Kind < nearest.Kind) {
 			nearest = b
 		}
 	}
-	if nearest == nil {
-		return compat.Refuses
-	}
-	return promotion(nearest.Kind, w.Kind)
+	return nearest
 }
 
-// namedBranch chooses among definitions. The choice is made by the lax twin,
+// chosenNamed chooses among definitions. The choice is made by the lax twin,
 // whose answers are final: to choose by guesses could go round in circles.
-func (s *resolution) namedBranch(r, w *avro.Type) compat.Outcome {
+func (s *resolution) chosenNamed(r, w *avro.Type) *avro.Type {
 	var first, full *avro.Type
 	var more []*avro.Type
 	for _, b := range r.Branches {
@@ -143,32 +148,28 @@ func (s *resolution) namedBranch(r, w *avro.Type) compat.Outcome {
 			more = append(more, b)
 		}
 	}
+	if full == nil && len(more) == 0 {
+		return first
+	}
+	if first == nil {
+		return full
+	}
 	list := append([]*avro.Type{first}, more...)
-	switch {
-	case first == nil && full == nil:
-		return compat.Refuses
-	case first == nil:
-		return s.of(full, w)
-	case full != nil:
+	if full != nil {
 		list = append([]*avro.Type{full}, list...)
 	}
-	if len(list) == 1 {
-		return s.of(list[0], w)
-	}
-	if !s.isLax {
-		for _, b := range list {
-			if s.lax().whole(b, w).Kind != compat.Refused {
-				return s.of(b, w)
-			}
-		}
-		return s.of(list[0], w)
-	}
 	for _, b := range list {
-		if out := s.of(b, w); out.Kind != compat.Refused {
-			return out
+		out := compat.Refuses
+		if s.isLax {
+			out = s.of(b, w)
+		} else {
+			out = s.lax().whole(b, w)
+		}
+		if out.Kind != compat.Refused {
+			return b
 		}
 	}
-	return compat.Refuses
+	return list[0]
 }
 
 // promotion is what becomes of every value of a primitive.

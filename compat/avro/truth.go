@@ -174,6 +174,11 @@ func (d *differ) witness(h hurt, direction int, expected compat.Kind, at schemas
 		}
 	}
 	if best == nil {
+		if payload := d.sought(h, direction, path); payload != nil {
+			best, _ = judged(d.read(direction, reader, writer, payload, options), payload, expected, at)
+		}
+	}
+	if best == nil {
 		return nil
 	}
 	// What the writer itself cannot read back was never a payload.

@@ -91,6 +91,15 @@ func TestTruth(t *testing.T) {
 			},
 		},
 		{"a field fits two and nothing but the spelling of a default is another", record(`{"name":"a","type":"double","aliases":["b"],"default":0},{"name":"b","type":"int"}`), record(`{"name":"a","type":"double","aliases":["b"],"default":0.0},{"name":"b","type":"int"}`), []string{"whole: safe, safe"}},
+		{
+			"another branch takes some symbols of a renamed enum", `["null",{"type":"enum","name":"A","symbols":["X"],"aliases":["B"]},{"type":"enum","name":"B","symbols":["Z","Y","X"],"aliases":["C"]}]`, `["null",{"type":"enum","name":"A","symbols":["X"],"aliases":["B"]},{"type":"enum","name":"C","symbols":["X","Y","Z"]}]`,
+			[]string{"whole: refused, safe", "type-renamed-from-alias C: refused, safe", "enum-symbols-reordered C: safe, meaning only"},
+		},
+		{
+			"another branch takes some values of a removed record", `["null",{"type":"record","name":"A","fields":[{"name":"x","type":["null","int"]}]},{"type":"record","name":"B","fields":[{"name":"x","type":["null","int",{"type":"array","items":["null","string"]}]}]}]`,
+			`["null",{"type":"record","name":"A","aliases":["B"],"fields":[{"name":"x","type":["null","int",{"type":"array","items":"null"}]}]}]`,
+			[]string{"whole: refused, refused", "type-aliases-changed A: safe, safe", "union-branch-added A.x: safe, refused", "union-branch-removed : refused, safe"},
+		},
 		{"namespace and union change", `["null",{"type":"enum","name":"a.E","symbols":["A"]}]`, `["null","int",{"type":"enum","name":"b.E","symbols":["A"]}]`, []string{"whole: safe, refused", "union-branch-added : safe, refused", "namespace-changed b.E: safe, safe"}},
 		{"a named branch is renamed", `["null",{"type":"fixed","name":"F","size":1}]`, `["null",{"type":"fixed","name":"G","size":1}]`, []string{"whole: refused, refused", "type-renamed G: refused, refused"}},
 		{"date becomes a timestamp", record(`{"name":"d","type":{"type":"int","logicalType":"date"}}`), record(`{"name":"d","type":{"type":"long","logicalType":"timestamp-millis"}}`), []string{"whole: safe, refused", "type-widened n.R.d: safe, refused", "logical-type-changed n.R.d: meaning only, meaning only"}},

@@ -326,7 +326,7 @@ func (h *history) read(ctx context.Context, subject schemas.Subject, source sche
 // with another engine or another version may answer otherwise, and a pipeline
 // that is green must not be refused at registration.
 func (h *history) agree(ctx context.Context, subject schemas.Subject, took choices, e, known *folder.Entry, report compat.Report) error {
-	if h.client == nil || took != (choices{}) || len(e.Uses) > 0 || h.at != 0 || h.chosen != (choices{}) || h.how.versions > 0 {
+	if h.client == nil || h.head.past != nil || took != (choices{}) || len(e.Uses) > 0 || h.at != 0 || h.chosen != (choices{}) || h.how.versions > 0 {
 		return nil
 	}
 	answer, err := h.client.CheckAll(ctx, subject, sr.Registration{Source: known.Source}, false)

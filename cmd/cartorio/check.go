@@ -66,7 +66,8 @@ that the level asks for is compared, and the registry is asked as well; when it
 answers otherwise, that is told. No other form asks the network for anything,
 unless --impact does: it asks who reads what changed. Against a registry that is
 told always.
-bundle:FILE is the same from a bundle, without a registry and its levels.
+bundle:FILE is the same from a bundle, without a registry and its levels. As HEAD
+it is the newest version that it has of each subject, paired by subject.
 
 Files are paired by declared subject, else by path, else by full name, else by
 text. A new schema is a note, a removed one a risk. What could not be compared is
@@ -344,6 +345,9 @@ func checkPatterns(lists ...[]string) error {
 
 // openHead opens what is judged.
 func openHead(ctx context.Context, arg string, r reading) (*side, error) {
+	if strings.HasPrefix(arg, bundlePrefix) {
+		return openBundled(ctx, arg, r)
+	}
 	if isPast(arg) {
 		return nil, failf(exitUsage, "%s cannot be the head: what a registry has was judged when it was registered", arg)
 	}

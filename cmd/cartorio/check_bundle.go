@@ -59,6 +59,23 @@ func openBundle(ctx context.Context, name string) (bundled, error) {
 	return bundled{b}, nil
 }
 
+// openBundled reads the newest version that a bundle has of each subject as what
+// is judged.
+func openBundled(ctx context.Context, arg string, r reading) (*side, error) {
+	if r.root != "" {
+		return nil, failf(exitUsage, "--root: the schemas of %s refer to one another by subject and version", arg)
+	}
+	b, err := openBundle(ctx, strings.TrimPrefix(arg, bundlePrefix))
+	if err != nil {
+		return nil, err
+	}
+	s := &side{label: arg, prefix: arg + ":\x00", close: func() {}, past: b.Bundle}
+	if s.folder, err = folder.Newest(b.Bundle, folder.Options{Formats: formats.All, Include: r.include, Exclude: r.exclude}); err != nil {
+		return nil, fail(exitUsage, err)
+	}
+	return s, nil
+}
+
 func (b bundled) Version(ctx context.Context, s schemas.Subject, v schemas.Version, _ sr.VersionOptions) (schemas.Found, error) {
 	if v == schemas.Latest {
 		return b.Latest(ctx, s)

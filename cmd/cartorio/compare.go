@@ -123,6 +123,9 @@ const collectorFloor = 48 << 20
 func compareSides(ctx context.Context, head, base *side, q compat.Question, how comparing, p *progress) []result {
 	var pairs []folder.Pairing
 	switch {
+	case head.past != nil:
+		// A bundle is a part of what there is: what it leaves out is not gone.
+		pairs = folder.PairNew(base.folder, head.folder)
 	case head.file == "":
 		pairs = folder.Pair(base.folder, head.folder)
 	case base.file == "":
@@ -269,7 +272,7 @@ func (r result) told(head, base *side, q compat.Question) result {
 	}
 	// Two files that are named are meant as one another, so that their names are
 	// nothing to tell of.
-	if p.Moved() && (head.file == "" || base.file == "") {
+	if p.Moved() && head.past == nil && (head.file == "" || base.file == "") {
 		list := append(r.report.Compared[0].Findings, moved(base, p))
 		slices.SortStableFunc(list, func(a, b compat.Finding) int { return rank(a.Severity) - rank(b.Severity) })
 		r.report.Compared[0].Findings = list

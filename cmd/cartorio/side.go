@@ -41,6 +41,9 @@ type side struct {
 	// shared is what the schemas of the side have in common.
 	shared schemas.Shared
 
+	// past answers references, where the side is a bundle; nil where its tree does.
+	past schemas.Resolver
+
 	root   string   // folder on disk
 	commit string   // of a git side
 	dir    string   // of a git side, inside the repository
@@ -310,11 +313,14 @@ func (s *side) parse(ctx context.Context, e *folder.Entry, mode schemas.Mode, be
 		return nil, fmt.Errorf("type %s is not part of this binary", e.Source.Type)
 	}
 	resolver := schemas.Resolver(s.folder)
+	if s.past != nil {
+		resolver = s.past
+	}
 	if beside != nil {
-		resolver = either{s.folder, beside}
+		resolver = either{resolver, beside}
 	}
 	options := schemas.ParseOptions{Mode: mode, From: e.Subject.Context, Shared: &s.shared}
-	if own, ok := s.folder.Entry(e.Path); ok && own == e {
+	if own, ok := s.folder.Entry(e.Path); ok && own == e && s.past == nil {
 		// Else it is a variant, which nothing refers to.
 		options.Name, options.Leaf = e.Path, !s.folder.IsUsed(e)
 	}

@@ -147,6 +147,7 @@ type Folder struct {
 	byPath    map[string]int
 	digests   []digest // of Entries
 	used      []bool   // of Entries: another one refers to it
+	subjects  bool     // paths are subjects; see Newest
 }
 
 // digest is over a file's type and text and, per reference, its name and the
@@ -196,7 +197,11 @@ func (f *Folder) sum() {
 		io.WriteString(h, e.Source.Text) //nolint:errcheck // a hash takes everything
 		whole := true
 		for _, r := range e.Source.References {
-			target := f.bySubject[r.Target(e.Subject.Context)]
+			target, ok := f.bySubject[r.Target(e.Subject.Context)]
+			if !ok || f.subjects { // it is pinned to a version that is not here
+				whole = false
+				break
+			}
 			if target >= i || f.digests[target] == nil {
 				whole = false
 				break
@@ -241,6 +246,12 @@ func Open(ctx context.Context, fsys fs.FS, options Options) (*Folder, error) {
 	l.link()
 	l.clash()
 	f.Entries = l.ordered()
+	f.index()
+	return f, nil
+}
+
+// index names the entries, and sums them up.
+func (f *Folder) index() {
 	f.bySubject = map[schemas.Subject]int{}
 	f.byPath = map[string]int{}
 	for i := range f.Entries {
@@ -253,7 +264,6 @@ func Open(ctx context.Context, fsys fs.FS, options Options) (*Folder, error) {
 		}
 	}
 	f.sum()
-	return f, nil
 }
 
 // Entry finds the file at path.

@@ -31,11 +31,12 @@ func (p Pairing) Path() string {
 // Pair says which file of old is which of next, by path of the new side. Files
 // are the same when they have one declared subject; else one path; else, among
 // those left, one name (Avro full name, $id, first message); else one text.
-// Where several files claim one name or text none of them is paired, and each is
+// Where one folder's paths are subjects (see [Newest]), its subjects are those of
+// the other. Where several files claim one name or text none of them is paired, and each is
 // answered with an error; so are changed files of one format that no name tells
 // apart from new ones. Only selected entries take part.
 func Pair(old, next *Folder) []Pairing {
-	m := matching{old: selected(old), next: selected(next)}
+	m := matching{old: selected(old), next: selected(next), subjects: old.subjects || next.subjects}
 	m.same()
 	m.doubt()
 	for _, e := range m.next {
@@ -60,7 +61,7 @@ func Pair(old, next *Folder) []Pairing {
 // PairNew says what the selected files of next were in old, as Pair does, where
 // next is not the whole of its tree: what of old is not among them is not gone.
 func PairNew(old, next *Folder) []Pairing {
-	m := matching{old: selected(old), next: selected(next)}
+	m := matching{old: selected(old), next: selected(next), subjects: old.subjects || next.subjects}
 	m.same()
 	for _, e := range m.next {
 		m.out = append(m.out, Pairing{New: e})
@@ -75,11 +76,12 @@ func PairNew(old, next *Folder) []Pairing {
 type matching struct {
 	old, next map[string]*Entry
 	out       []Pairing
+	subjects  bool // every subject is as good as a declared one
 }
 
 // same pairs what is known to be one file.
 func (m *matching) same() {
-	m.match(func(e *Entry) (string, string) { return e.Subject.String(), "the name " + e.Subject.String() }, func(e *Entry) bool { return e.Declared })
+	m.match(func(e *Entry) (string, string) { return e.Subject.String(), "the name " + e.Subject.String() }, func(e *Entry) bool { return e.Declared || m.subjects && e.Subject != (schemas.Subject{}) })
 	m.match(func(e *Entry) (string, string) { return e.Path, "the path " + e.Path }, func(*Entry) bool { return true })
 	m.match(func(e *Entry) (string, string) {
 		name := plainName(knownAs(e))

@@ -21,11 +21,11 @@ import (
 func TestRealBadMessages(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	one := r.register("orders-value", schemas.JSON, orderV1)
-	two := r.register("orders-value", schemas.JSON, orderV2)
-	gone := r.register("orders-value", schemas.JSON, `{"type":"object","title":"gone"}`)
-	other := r.register("other-value", schemas.JSON, `{"type":"array"}`)
-	if _, err := r.client.DeleteVersion(ctx, gone.Subject, gone.Version, false); err != nil {
+	one := r.registry.Register("orders-value", schemas.JSON, orderV1)
+	two := r.registry.Register("orders-value", schemas.JSON, orderV2)
+	gone := r.registry.Register("orders-value", schemas.JSON, `{"type":"object","title":"gone"}`)
+	other := r.registry.Register("other-value", schemas.JSON, `{"type":"array"}`)
+	if _, err := r.registry.Client.DeleteVersion(ctx, gone.Subject, gone.Version, false); err != nil {
 		t.Fatal(err)
 	}
 	stamps := func(f schemas.Found, more ...any) amqp.Table {

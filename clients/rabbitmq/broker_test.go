@@ -11,6 +11,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/rabbitmq"
 	"github.com/cartorio-registry/cartorio/clients/retry"
 	"github.com/cartorio-registry/cartorio/clients/validate"
@@ -22,14 +23,14 @@ func TestRealTwoVersions(t *testing.T) {
 	for name, args := range map[string]amqp.Table{"classic": nil, "quorum": {"x-queue-type": "quorum"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			twoVersions(t, connectTo(t, args))
+			twoVersions(t, connectWith(t, args))
 		})
 	}
 }
 
 func twoVersions(t *testing.T, r *real) {
-	r.register("orders-value", schemas.JSON, orderV1)
-	r.register("orders-value", schemas.JSON, orderV2)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV2)
 	var mu sync.Mutex
 	versions := map[schemas.Version]int{}
 	ids := map[string]int{}
@@ -59,7 +60,7 @@ func twoVersions(t *testing.T, r *real) {
 		})
 	}
 	wg.Wait()
-	await(t, "1,000 messages handled", func() bool {
+	brokertest.Await(t, "1,000 messages handled", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(ids) == 1000
@@ -85,7 +86,7 @@ func TestRealFormats(t *testing.T) {
 		{"orders-value", orderV1, "", schemas.JSON, []byte(`{"id":1}`)},
 		{"shop-value", "syntax = \"proto3\";\npackage acme;\nmessage Order { int64 id = 1; }\nmessage Refund { string why = 1; }\n", "acme.Refund", schemas.Protobuf, []byte{10, 1, 'x'}},
 	} {
-		f := r.register(tt.subject, tt.t, tt.text)
+		f := r.registry.Register(tt.subject, tt.t, tt.text)
 		p := r.producer(validate.Latest(validate.Fixed(tt.subject), 0))
 		if err := p.Publish(ctx, r.exchange, "k", amqp.Publishing{Type: tt.kind, Body: tt.body}); err != nil {
 			t.Fatalf("%s: %v", tt.t, err)
@@ -103,75 +104,10 @@ func TestRealFormats(t *testing.T) {
 	}
 }
 
-// The registry goes away with 1,000 messages on the way: none is set aside, none
-// is lost, the order stays.
-func TestRealRegistryAway(t *testing.T) {
-	t.Parallel()
-	for how, args := range map[string]amqp.Table{"shut": nil, "guarded": {"x-queue-type": "quorum"}} {
-		t.Run(how, func(t *testing.T) {
-			t.Parallel()
-			r := connectTo(t, args)
-			r.register("orders-value", schemas.JSON, orderV1)
-			p := r.producer(validate.Version(orders, 1))
-			for n := range 1000 {
-				if err := p.Publish(ctx, r.exchange, "k", amqp.Publishing{MessageId: fmt.Sprint(n), Body: []byte(`{"id":1}`)}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if how == "shut" {
-				r.registry.shut()
-			} else {
-				r.registry.guarded.Store(true)
-			}
-			r.v = r.validator(validate.Options{}) // a consumer that starts in the outage
-			var mu sync.Mutex
-			var handled []string
-			redelivered := 0
-			r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *rabbitmq.Delivery) error {
-				mu.Lock()
-				defer mu.Unlock()
-				handled = append(handled, d.Message.MessageId)
-				if d.Message.Redelivered {
-					redelivered++
-				}
-				return nil
-			}, rabbitmq.ConsumerOptions{HoldFor: time.Second})
-			asked := r.registry.asked.Load()
-			await(t, "the consumer lets go", func() bool { return r.v.Stats().Outage > 3*time.Second })
-			if n := r.registry.asked.Load() - asked; n > 50 {
-				t.Errorf("the registry was asked %d times while it refused", n)
-			}
-			if how == "shut" {
-				r.registry.open()
-			} else {
-				r.registry.guarded.Store(false)
-			}
-			await(t, "all handled", func() bool {
-				mu.Lock()
-				defer mu.Unlock()
-				return len(handled) >= 1000
-			})
-			mu.Lock()
-			defer mu.Unlock()
-			for n, id := range handled {
-				if id != fmt.Sprint(n) {
-					t.Fatalf("message %d is %s: %q", n, id, handled[:20])
-				}
-			}
-			if dead := r.depth(r.dead); dead != 0 || len(handled) != 1000 {
-				t.Errorf("%d handled, %d set aside", len(handled), dead)
-			}
-			if redelivered > 10 {
-				t.Errorf("%d messages were handed out twice", redelivered)
-			}
-		})
-	}
-}
-
 func TestRealUnroutable(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	if err := r.ch.QueueUnbind(r.queue, "#", r.exchange, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +148,7 @@ func TestRealUnroutable(t *testing.T) {
 func TestRealHeaderBound(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	p := r.producer(validate.Version(orders, 1))
 	publish := func(size int) error {
 		return p.Publish(ctx, r.exchange, "k", amqp.Publishing{MessageId: "m", Headers: amqp.Table{"pad": strings.Repeat("x", size)}, Body: []byte(`{"id":1}`)})
@@ -238,7 +174,7 @@ func TestRealHeaderBound(t *testing.T) {
 func TestRealConnectionLost(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	var mu sync.Mutex
 	ids := map[string]int{}
 	stop := r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *rabbitmq.Delivery) error {
@@ -251,7 +187,7 @@ func TestRealConnectionLost(t *testing.T) {
 	if err := p.Publish(ctx, r.exchange, "k", amqp.Publishing{MessageId: "first", Body: []byte(`{"id":1}`)}); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "it begins", func() bool {
+	brokertest.Await(t, "it begins", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(ids) == 1
@@ -280,7 +216,7 @@ func TestRealConnectionLost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	await(t, "every id handled", func() bool {
+	brokertest.Await(t, "every id handled", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(ids) == n+1
@@ -301,7 +237,7 @@ func TestRealConnectionLost(t *testing.T) {
 func TestRealRetryQueue(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	var mu sync.Mutex
 	var order []string
 	var first, again time.Time
@@ -328,7 +264,7 @@ func TestRealRetryQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	await(t, "the slow one comes again", func() bool {
+	brokertest.Await(t, "the slow one comes again", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(order) == 3

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"strconv"
-	"sync"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -112,7 +110,6 @@ type Consumer struct {
 	levels    []time.Duration
 	log       *slog.Logger
 	desk      *deliver.Desk
-	holding   holding
 }
 
 // LossArgument is the argument of a consumer at the broker that tells its
@@ -168,7 +165,6 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 	}
 	desk := deliver.Options{
 		Validator: v, System: "rabbitmq", Source: o.Queue, Consumer: o.Name, Expected: e.Expected(), Retry: o.Retry, HoldFor: o.HoldFor,
-		HeldTooLong:   func(it deliver.Item) { c.holding.keep(&it.(*item).m) },
 		LeaveToBroker: o.QueueHasDLX, LossAcceptable: o.LossAcceptable,
 		Prefetch: o.Prefetch, MemoryBudget: o.MemoryBudget, Observe: o.Observe, Logger: c.log,
 	}
@@ -198,24 +194,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 		defer cancel()
 		_ = c.out.close(stop)
 	}()
-	pause := deliver.FirstPause
-	for ctx.Err() == nil {
-		began := time.Now()
-		err := c.session(ctx)
-		if err != nil && ctx.Err() == nil {
-			c.log.Warn("consuming was interrupted and begins anew", "queue", c.o.Queue, "error", err)
-		}
-		if held := c.holding.take(); held != nil {
-			c.probe(ctx, held)
-			continue
-		}
-		if time.Since(began) > deliver.LongestPause {
-			pause = deliver.FirstPause
-		}
-		if err != nil && deliver.Sleep(ctx, pause) == nil {
-			pause = min(2*pause, deliver.LongestPause)
-		}
-	}
+	c.desk.Sessions(ctx, c.session)
 	return nil
 }
 
@@ -294,7 +273,17 @@ func (c *Consumer) session(ctx context.Context) error {
 	}
 	closes := ch.NotifyClose(make(chan *amqp.Error, 1))
 	s := deliver.NewSession(ctx)
-	ended := c.work(s, deliveries)
+	in, ended := make(chan amqp.Delivery), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for d := range deliveries {
+			select {
+			case in <- d:
+			case <-s.Stopped(): // what comes now is left unsettled, which gives it back
+			}
+		}
+	}()
+	deliver.Feed(c.desk, s, in, c.item, c.o.Workers, c.o.Keyed)
 	var lost error
 	select {
 	case <-ended:
@@ -325,45 +314,6 @@ func (c *Consumer) arguments() amqp.Table {
 		return nil
 	}
 	return amqp.Table{LossArgument: c.o.LossAcceptable}
-}
-
-// work hands deliveries to the workers until they end, which closes ended. What
-// comes once the session stops is left unsettled, which gives it back.
-func (c *Consumer) work(s *deliver.Session, deliveries <-chan amqp.Delivery) (ended <-chan struct{}) {
-	done := make(chan struct{})
-	if c.o.Keyed {
-		lanes, n := c.desk.Lanes(s), 0
-		s.Go(func() {
-			defer close(done)
-			for d := range deliveries {
-				it := c.item(d)
-				key := "k" + it.key()
-				if key == "k" {
-					n++
-					key = strconv.Itoa(n) // alone
-				}
-				lanes.Add(key, it)
-			}
-		})
-		return done
-	}
-	var workers sync.WaitGroup
-	for range c.o.Workers {
-		workers.Add(1)
-		s.Go(func() {
-			defer workers.Done()
-			for d := range deliveries {
-				if !s.Stopping() {
-					c.desk.Work(s, c.item(d))
-				}
-			}
-		})
-	}
-	go func() {
-		workers.Wait()
-		close(done)
-	}()
-	return done
 }
 
 // orClosed is why a channel closed, where the broker said so.

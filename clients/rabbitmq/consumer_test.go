@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/rabbitmq"
 	"github.com/cartorio-registry/cartorio/clients/retry"
 	"github.com/cartorio-registry/cartorio/clients/validate"
@@ -23,7 +24,7 @@ import (
 // bench is a consumer at work on a fake broker.
 type bench struct {
 	b       *broker
-	s       *shelf
+	s       *brokertest.Shelf
 	mu      sync.Mutex
 	handled []string
 	events  []rabbitmq.Handled
@@ -45,10 +46,10 @@ func (w *bench) settled() []rabbitmq.Handled {
 // it. h decides about each message; nil takes all.
 func consume(t *testing.T, e *validate.Expect, o rabbitmq.ConsumerOptions, h rabbitmq.Handler, f func(w *bench)) *bench {
 	t.Helper()
-	w := &bench{s: &shelf{}}
+	w := &bench{s: brokertest.NewShelf(orderV1, orderV2)}
 	synctest.Test(t, func(t *testing.T) {
 		w.b = newBroker()
-		v := validator(w.s)
+		v := w.s.Validator()
 		defer v.Close()
 		if o.Queue == "" {
 			o.Queue = "work"
@@ -188,7 +189,7 @@ func TestOutageHolds(t *testing.T) {
 		t.Run(err.Error(), func(t *testing.T) {
 			t.Parallel()
 			w := consume(t, any1(), rabbitmq.ConsumerOptions{}, nil, func(w *bench) {
-				w.s.fail(err)
+				w.s.Fail(err)
 				for n := range 10 {
 					w.b.deliver(order(1, n))
 				}
@@ -196,7 +197,7 @@ func TestOutageHolds(t *testing.T) {
 				if got := w.b.settled(); len(got) != 0 {
 					t.Errorf("in the outage: %s", count(got))
 				}
-				w.s.fail(nil)
+				w.s.Fail(nil)
 				time.Sleep(time.Minute)
 			})
 			if got := strings.Join(w.ids(), " "); got != "m-0 m-1 m-2 m-3 m-4 m-5 m-6 m-7 m-8 m-9" {
@@ -214,13 +215,13 @@ func TestOutageHolds(t *testing.T) {
 func TestLongOutagePauses(t *testing.T) {
 	t.Parallel()
 	w := consume(t, any1(), rabbitmq.ConsumerOptions{}, nil, func(w *bench) {
-		w.s.fail(schemas.ErrUnreachable)
+		w.s.Fail(schemas.ErrUnreachable)
 		w.b.deliver(order(1, 1))
 		time.Sleep(time.Hour)
 		if got := strings.Join(w.b.settled(), " "); got != "cancel close" {
 			t.Errorf("first no more come, then it goes back, once: %s", got)
 		}
-		w.s.fail(nil)
+		w.s.Fail(nil)
 		time.Sleep(time.Minute)
 		w.b.deliver(order(1, 1)) // the broker hands it out again
 		synctest.Wait()

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/rabbitmq"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 )
@@ -19,7 +20,7 @@ func TestForward(t *testing.T) {
 		MessageID: "m-1", ContentType: "application/json", Payload: []byte("not looked at"),
 		Headers: []validate.Header{{Name: "schemaVersion", Value: "9"}, {Name: "messageId", Value: "m-1"}, {Name: "raw", Value: []byte{1}}},
 	}
-	produce(t, b, &shelf{}, func(p *rabbitmq.Producer) {
+	produce(t, b, brokertest.NewShelf(orderV1, orderV2), func(p *rabbitmq.Producer) {
 		if err := p.Forward(ctx, "orders", "order.placed", m); err != nil {
 			t.Fatal(err)
 		}

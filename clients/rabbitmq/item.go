@@ -33,7 +33,7 @@ type item struct {
 	m validate.Message
 }
 
-var _ deliver.Item = (*item)(nil)
+var _ deliver.Keyed = (*item)(nil)
 
 func (c *Consumer) item(d amqp.Delivery) *item {
 	return &item{c: c, d: &d, m: messageOf(&d)}
@@ -88,9 +88,9 @@ func (i *item) Settle(a Action) error {
 	}
 }
 
-// key is what a keyed consumer orders by: the header messageKey, else nothing,
+// Key is what a keyed consumer orders by: the header messageKey, else nothing,
 // and then the message is alone.
-func (i *item) key() string {
+func (i *item) Key() string {
 	text, _, err := validate.Header{Name: "messageKey", Value: i.d.Headers["messageKey"]}.Text()
 	if err != nil {
 		return ""

@@ -12,6 +12,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/rabbitmq"
 	"github.com/cartorio-registry/cartorio/clients/retry"
 	"github.com/cartorio-registry/cartorio/clients/validate"
@@ -71,7 +72,7 @@ func TestOrderByKeyStops(t *testing.T) {
 
 func TestRetryQueuesAreExcluded(t *testing.T) {
 	t.Parallel()
-	v := validator(&shelf{})
+	v := brokertest.NewShelf(orderV1, orderV2).Validator()
 	t.Cleanup(v.Close)
 	for _, o := range []rabbitmq.ConsumerOptions{{Keyed: true}, {LossAcceptable: "presence"}} {
 		o.Queue, o.DeadLetter, o.RetryQueues = "work", rabbitmq.Destination{Key: "dead"}, true
@@ -86,7 +87,7 @@ func TestRetryQueuesAreExcluded(t *testing.T) {
 func TestRealOrderByKey(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	const n = 500
 	for i := range n {
 		r.put(amqp.Publishing{MessageId: fmt.Sprintf("m%04d", i), Headers: amqp.Table{"schemaVersion": "1", "messageKey": fmt.Sprint(i % 10)}, Body: []byte(`{"id":1}`)})
@@ -104,7 +105,7 @@ func TestRealOrderByKey(t *testing.T) {
 		handled = append(handled, d.Message.MessageId)
 		return nil
 	}, rabbitmq.ConsumerOptions{Keyed: true, Workers: 4, Prefetch: 100, Retry: retry.Policy{Base: 5 * time.Millisecond, Cap: 20 * time.Millisecond}})
-	await(t, "all are handled", func() bool {
+	brokertest.Await(t, "all are handled", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(handled) == n

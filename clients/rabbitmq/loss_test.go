@@ -12,6 +12,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/rabbitmq"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -56,7 +57,7 @@ func TestLossAcceptable(t *testing.T) {
 func TestProducerThatMayLose(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	v := validate.NewWith(&shelf{}, validate.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, jsonschema.Format)
+	v := validate.NewWith(brokertest.NewShelf(orderV1, orderV2), validate.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, jsonschema.Format)
 	t.Cleanup(v.Close)
 	b := newBroker()
 	b.answer = func(n int, _ published) string { return []string{"silence", "close", "silence"}[n] }
@@ -100,8 +101,8 @@ func TestProducerThatMayLose(t *testing.T) {
 func TestRealLossAcceptable(t *testing.T) {
 	t.Parallel()
 	r := connect(t)
-	r.register("orders-value", schemas.JSON, orderV1)
-	p := rabbitmq.NewProducer(r.out.Open, r.validator(validate.Options{}), validate.Version(orders, 1), rabbitmq.ProducerOptions{LossAcceptable: "presence"})
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
+	p := rabbitmq.NewProducer(r.out.Open, r.registry.Validator(validate.Options{}), validate.Version(orders, 1), rabbitmq.ProducerOptions{LossAcceptable: "presence"})
 	for range 10 {
 		if err := p.Publish(ctx, "", r.queue, amqp.Publishing{Body: []byte(`{"id":1}`)}); err != nil {
 			t.Fatal(err)
@@ -115,7 +116,7 @@ func TestRealLossAcceptable(t *testing.T) {
 		lost.Add(1)
 		return errors.New("busy")
 	}, rabbitmq.ConsumerOptions{LossAcceptable: "presence", Workers: 2})
-	await(t, "ten messages", func() bool { return lost.Load() == 10 })
+	brokertest.Await(t, "ten messages", func() bool { return lost.Load() == 10 })
 	stop()
 	if n := r.depth(r.queue); n != 0 || lost.Load() != 10 {
 		t.Errorf("%d are left, %d were worked on", n, lost.Load())

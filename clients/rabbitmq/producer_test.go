@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/rabbitmq"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -21,17 +22,17 @@ import (
 var ctx = context.Background()
 
 // produce runs f with a producer on a fake broker, in a bubble of time.
-func produce(t *testing.T, b *broker, s *shelf, f func(p *rabbitmq.Producer)) {
+func produce(t *testing.T, b *broker, s *brokertest.Shelf, f func(p *rabbitmq.Producer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		v := validator(s)
+		v := s.Validator()
 		defer v.Close()
 		p := rabbitmq.NewProducer(b.open, v, validate.Version(orders, 1), rabbitmq.ProducerOptions{})
 		f(p)
 		if err := p.Close(ctx); err != nil {
 			t.Error(err)
 		}
-		if err := p.Publish(ctx, "orders", "k", amqp.Publishing{Body: []byte(`{"id":1}`)}); !errors.Is(err, rabbitmq.ErrClosed) && s.down == nil {
+		if err := p.Publish(ctx, "orders", "k", amqp.Publishing{Body: []byte(`{"id":1}`)}); !errors.Is(err, rabbitmq.ErrClosed) && !errors.Is(err, validate.ErrUnavailable) {
 			t.Errorf("after Close: %v", err)
 		}
 	})
@@ -40,7 +41,7 @@ func produce(t *testing.T, b *broker, s *shelf, f func(p *rabbitmq.Producer)) {
 func TestPublish(t *testing.T) {
 	t.Parallel()
 	b := newBroker()
-	produce(t, b, &shelf{}, func(p *rabbitmq.Producer) {
+	produce(t, b, brokertest.NewShelf(orderV1, orderV2), func(p *rabbitmq.Producer) {
 		table := amqp.Table{"x-mine": int64(7)}
 		if err := p.Publish(ctx, "orders", "order.placed", amqp.Publishing{Headers: table, MessageId: "m-1", ContentType: "application/json", Body: []byte(`{"id":1}`)}); err != nil {
 			t.Fatal(err)
@@ -68,7 +69,7 @@ func TestPublish(t *testing.T) {
 func TestNothingUnvalidatedReachesTheBroker(t *testing.T) {
 	t.Parallel()
 	b := newBroker()
-	produce(t, b, &shelf{}, func(p *rabbitmq.Producer) {
+	produce(t, b, brokertest.NewShelf(orderV1, orderV2), func(p *rabbitmq.Producer) {
 		for _, body := range []string{`{"id":"x"}`, `{`, ``} {
 			err := p.Publish(ctx, "orders", "k", amqp.Publishing{Body: []byte(body)})
 			var e *validate.Error
@@ -77,8 +78,8 @@ func TestNothingUnvalidatedReachesTheBroker(t *testing.T) {
 			}
 		}
 	})
-	down := &shelf{}
-	down.fail(schemas.ErrUnreachable)
+	down := brokertest.NewShelf(orderV1, orderV2)
+	down.Fail(schemas.ErrUnreachable)
 	produce(t, b, down, func(p *rabbitmq.Producer) {
 		if err := p.Publish(ctx, "orders", "k", amqp.Publishing{Body: []byte(`{"id":1}`)}); !errors.Is(err, validate.ErrUnavailable) {
 			t.Error(err)
@@ -106,7 +107,7 @@ func TestFates(t *testing.T) {
 			b := newBroker()
 			b.answer = func(int, published) string { return tt.answer }
 			synctest.Test(t, func(t *testing.T) {
-				v := validator(&shelf{})
+				v := brokertest.NewShelf(orderV1, orderV2).Validator()
 				defer v.Close()
 				p := rabbitmq.NewProducer(b.open, v, validate.Version(orders, 1), rabbitmq.ProducerOptions{})
 				patient, cancel := context.WithTimeout(ctx, time.Minute)
@@ -123,7 +124,7 @@ func TestFates(t *testing.T) {
 		})
 	}
 	b := newBroker()
-	produce(t, b, &shelf{}, func(p *rabbitmq.Producer) {
+	produce(t, b, brokertest.NewShelf(orderV1, orderV2), func(p *rabbitmq.Producer) {
 		err := p.Publish(ctx, "orders", "k", amqp.Publishing{Headers: amqp.Table{"long": strings.Repeat("x", 131_072)}, Body: []byte(`{"id":1}`)})
 		var e *rabbitmq.Error
 		if !errors.As(err, &e) || e.Fate != rabbitmq.TooLarge || !errors.Is(err, validate.ErrPermanent) {
@@ -149,7 +150,7 @@ func TestLostConfirmIsPublishedAgain(t *testing.T) {
 		}
 		return "ack"
 	}
-	produce(t, b, &shelf{}, func(p *rabbitmq.Producer) {
+	produce(t, b, brokertest.NewShelf(orderV1, orderV2), func(p *rabbitmq.Producer) {
 		if err := p.Publish(ctx, "orders", "k", amqp.Publishing{Body: []byte(`{"id":1}`)}); err != nil {
 			t.Error(err)
 		}
@@ -176,7 +177,7 @@ func TestTheGuiltyOneIsFound(t *testing.T) {
 		}
 		return "ack"
 	}
-	produce(t, b, &shelf{}, func(p *rabbitmq.Producer) {
+	produce(t, b, brokertest.NewShelf(orderV1, orderV2), func(p *rabbitmq.Producer) {
 		var wg sync.WaitGroup
 		for n := range 20 {
 			wg.Go(func() {
@@ -204,7 +205,7 @@ func TestReturnsAreMatched(t *testing.T) {
 		}
 		return "ack"
 	}
-	produce(t, b, &shelf{}, func(p *rabbitmq.Producer) {
+	produce(t, b, brokertest.NewShelf(orderV1, orderV2), func(p *rabbitmq.Producer) {
 		var wg sync.WaitGroup
 		for n := range 3000 {
 			wg.Go(func() {
@@ -227,7 +228,7 @@ func TestBrokerAwayThenBack(t *testing.T) {
 	t.Parallel()
 	b := newBroker()
 	b.openErr = errors.New("connection refused")
-	produce(t, b, &shelf{}, func(p *rabbitmq.Producer) {
+	produce(t, b, brokertest.NewShelf(orderV1, orderV2), func(p *rabbitmq.Producer) {
 		short, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		err := p.Publish(short, "orders", "k", amqp.Publishing{Body: []byte(`{"id":1}`)})
@@ -253,7 +254,7 @@ func TestBrokerAwayThenBack(t *testing.T) {
 func TestIntegersKeepTheirBits(t *testing.T) {
 	t.Parallel()
 	b := newBroker()
-	produce(t, b, &shelf{}, func(p *rabbitmq.Producer) {
+	produce(t, b, brokertest.NewShelf(orderV1, orderV2), func(p *rabbitmq.Producer) {
 		if err := p.Publish(ctx, "orders", "k", amqp.Publishing{Headers: amqp.Table{"n": 1 << 40}, Body: []byte(`{"id":1}`)}); err != nil {
 			t.Error(err)
 		}
@@ -279,7 +280,7 @@ func TestCloseInAHurry(t *testing.T) {
 	b := newBroker()
 	b.answer = func(int, published) string { return "silence" }
 	synctest.Test(t, func(t *testing.T) {
-		v := validator(&shelf{})
+		v := brokertest.NewShelf(orderV1, orderV2).Validator()
 		defer v.Close()
 		p := rabbitmq.NewProducer(b.open, v, validate.Version(orders, 1), rabbitmq.ProducerOptions{})
 		done := make(chan error)

@@ -3,155 +3,61 @@ package rabbitmq_test
 import (
 	"context"
 	"crypto/rand"
-	"flag"
-	"fmt"
-	"io"
 	"log/slog"
-	"net"
-	"net/http"
 	"os"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"github.com/cartorio-registry/cartorio/api"
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/rabbitmq"
-	"github.com/cartorio-registry/cartorio/clients/sr"
 	"github.com/cartorio-registry/cartorio/clients/validate"
-	"github.com/cartorio-registry/cartorio/registry"
-	"github.com/cartorio-registry/cartorio/registry/sqlite"
-	"github.com/cartorio-registry/cartorio/schemas"
-	"github.com/cartorio-registry/cartorio/schemas/avro"
-	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
-	"github.com/cartorio-registry/cartorio/schemas/protobuf"
 )
 
-// brokerVariable holds the address of a RabbitMQ that tests may use;
-// scripts/brokers.sh start sets it.
-const brokerVariable = "CARTORIO_TEST_RABBITMQ"
-
-var brokerTests atomic.Int32
-
-// TestMain fails when a broker was given and no test used it, and is loud when
-// none was given.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	status := m.Run()
-	filter := flag.Lookup("test.run").Value.String() + flag.Lookup("test.skip").Value.String() + flag.Lookup("test.list").Value.String() + flag.Lookup("test.fuzz").Value.String()
-	switch url := os.Getenv(brokerVariable); {
-	case url == "":
-		fmt.Fprintf(os.Stderr, "SKIPPED: the tests on a real RabbitMQ: set %s, or run `make test`\n", brokerVariable)
-	case filter == "" && brokerTests.Load() == 0:
-		fmt.Fprintf(os.Stderr, "FAIL: %s is set and no test used it\n", brokerVariable)
-		status = 1
-	}
-	os.Exit(status)
+var workshop = &brokertest.Workshop{
+	Name: "RabbitMQ", Broker: "rabbitmq", Variable: "CARTORIO_TEST_RABBITMQ", Parallel: 12, Consume: consumePart, Produce: producePart,
 }
+
+func TestMain(m *testing.M) { os.Exit(workshop.Main(m)) }
 
 // real is a queue, its dead letter and a registry, all real and of this test's
 // own.
 type real struct {
 	t                     *testing.T
 	url                   string
+	dial                  *rabbitmq.Connector // for channels of the test's own
 	ch                    *amqp.Channel
 	exchange, queue, dead string
-	registry              *door
-	client                *sr.Client
+	registry              *brokertest.Registry
 	v                     *validate.Validator
 	in, out               *rabbitmq.Connector
 }
 
-// door is the registry's HTTP server, which a test may shut and open again at
-// the same address, or guard.
-type door struct {
-	t       *testing.T
-	handler http.Handler
-	address string
-	mu      sync.Mutex
-	server  *http.Server
-	guarded atomic.Bool
-	asked   atomic.Int64
-}
-
-func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	d.asked.Add(1)
-	if d.guarded.Load() {
-		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = io.WriteString(w, `{"error_code":401,"message":"who are you"}`)
-		return
-	}
-	d.handler.ServeHTTP(w, r)
-}
-
-func (d *door) open() {
-	d.t.Helper()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.address == "" {
-		d.address = "127.0.0.1:0"
-	}
-	l, err := net.Listen("tcp", d.address)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	d.address = l.Addr().String()
-	d.server = &http.Server{Handler: d, ReadHeaderTimeout: time.Second}
-	server := d.server
-	go func() { _ = server.Serve(l) }()
-}
-
-func (d *door) shut() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.server != nil {
-		_ = d.server.Close()
-	}
-}
-
-func connect(t *testing.T) *real { return connectTo(t, nil) }
-
-// connectTo is connect with arguments for the queues.
-func connectTo(t *testing.T, args amqp.Table) *real {
+func connect(t *testing.T) *real {
 	t.Helper()
-	url := os.Getenv(brokerVariable)
-	if url == "" {
-		t.Skipf("set %s to the address of a RabbitMQ", brokerVariable)
-	}
-	brokerTests.Add(1)
-	r := &real{t: t, url: url}
+	return connectWith(t, nil)
+}
 
-	journal, err := sqlite.Open(sqlite.Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reg, err := registry.Open(ctx, journal, registry.Options{Formats: []schemas.Format{avro.Format, jsonschema.Format, protobuf.Format}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = reg.Close() })
-	r.registry = &door{t: t, handler: api.New(reg, api.Options{})}
-	r.registry.open()
-	t.Cleanup(r.registry.shut)
-	if r.client, err = sr.New(sr.Options{URLs: []string{"http://" + r.registry.address}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.client.SetConfig(ctx, sr.Global, sr.Config{Level: "NONE"}); err != nil {
-		t.Fatal(err)
-	}
+// connectWith is connect with arguments for the queues.
+func connectWith(t *testing.T, args amqp.Table) *real {
+	t.Helper()
+	return connectTo(t, workshop.Address(t), args)
+}
 
-	conn, err := amqp.Dial(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	if r.ch, err = conn.Channel(); err != nil {
-		t.Fatal(err)
-	}
+func connectTo(t *testing.T, url string, args amqp.Table) *real {
+	t.Helper()
 	suffix := rand.Text()[:8]
-	r.exchange, r.queue, r.dead = "orders-"+suffix, "work-"+suffix, "work-"+suffix+".dead"
+	r := &real{
+		t: t, url: url, exchange: "orders-" + suffix, queue: "work-" + suffix, dead: "work-" + suffix + ".dead", registry: brokertest.NewRegistry(t),
+		dial: rabbitmq.Connect(url, amqp.Config{}), in: rabbitmq.Connect(url, amqp.Config{}), out: rabbitmq.Connect(url, amqp.Config{}),
+	}
+	t.Cleanup(func() {
+		for _, c := range []*rabbitmq.Connector{r.dial, r.in, r.out} {
+			_ = c.Close()
+		}
+	})
+	r.ch = r.channel()
 	for _, err := range []error{
 		r.ch.ExchangeDeclare(r.exchange, "topic", true, false, false, false, nil),
 		declare(r.ch, r.queue, args), declare(r.ch, r.dead, args),
@@ -162,38 +68,32 @@ func connectTo(t *testing.T, args amqp.Table) *real {
 		}
 	}
 	t.Cleanup(func() {
+		ch := r.channel()
+		defer ch.Close()
 		for _, q := range []string{r.queue, r.dead} {
-			_, _ = r.ch.QueueDelete(q, false, false, false)
+			_, _ = ch.QueueDelete(q, false, false, false)
 		}
-		_ = r.ch.ExchangeDelete(r.exchange, false, false)
+		_ = ch.ExchangeDelete(r.exchange, false, false)
 	})
-	r.v = r.validator(validate.Options{Grace: 500 * time.Millisecond})
-	r.in, r.out = rabbitmq.Connect(url, amqp.Config{}), rabbitmq.Connect(url, amqp.Config{})
-	t.Cleanup(func() {
-		_ = r.in.Close()
-		_ = r.out.Close()
-	})
+	r.v = r.registry.Validator(validate.Options{Grace: 500 * time.Millisecond})
 	return r
+}
+
+// channel opens a channel on which a test does what it likes.
+func (r *real) channel() *amqp.Channel {
+	r.t.Helper()
+	var ch rabbitmq.Channel
+	brokertest.Await(r.t, "the broker answers", func() bool {
+		var err error
+		ch, err = r.dial.Open(context.Background())
+		return err == nil
+	})
+	return ch.(*amqp.Channel)
 }
 
 func declare(ch *amqp.Channel, queue string, args amqp.Table) error {
 	_, err := ch.QueueDeclare(queue, true, false, false, false, args)
 	return err
-}
-
-func (r *real) validator(o validate.Options) *validate.Validator {
-	v := validate.NewWith(r.client, o, avro.Format, jsonschema.Format, protobuf.Format)
-	r.t.Cleanup(v.Close)
-	return v
-}
-
-func (r *real) register(subject string, t schemas.Type, text string) schemas.Found {
-	r.t.Helper()
-	f, err := r.client.Register(ctx, schemas.ParseSubject(subject), sr.Registration{Source: schemas.Source{Type: t, Text: text}})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return f
 }
 
 func (r *real) producer(p validate.Pin) *rabbitmq.Producer {
@@ -202,11 +102,19 @@ func (r *real) producer(p validate.Pin) *rabbitmq.Producer {
 	return producer
 }
 
-// put publishes a message as it is, unvalidated.
-func (r *real) put(msg amqp.Publishing) {
+// put publishes messages as they are, unvalidated.
+func (r *real) put(list ...amqp.Publishing) {
 	r.t.Helper()
-	msg.DeliveryMode = amqp.Persistent
-	if err := r.ch.PublishWithContext(ctx, r.exchange, "order.placed", true, false, msg); err != nil {
+	ch := r.channel()
+	defer ch.Close()
+	for _, msg := range list {
+		msg.DeliveryMode = amqp.Persistent
+		if err := ch.PublishWithContext(ctx, r.exchange, "order.placed", true, false, msg); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	// Publishing has no answer; a question behind it has.
+	if _, err := ch.QueueDeclarePassive(r.queue, true, false, false, false, nil); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -220,59 +128,48 @@ func (r *real) consumer(e *validate.Expect, h rabbitmq.Handler, o rabbitmq.Consu
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	running, cancel := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { done <- c.Run(running) }()
-	var once sync.Once
-	stop = func() {
-		once.Do(func() {
-			cancel()
-			select {
-			case err := <-done:
-				if err != nil {
-					r.t.Errorf("Run: %v", err)
-				}
-			case <-time.After(30 * time.Second):
-				r.t.Error("the consumer does not stop")
-			}
-		})
-	}
-	r.t.Cleanup(stop)
-	return stop
+	return brokertest.Run(r.t, c.Run)
 }
 
+// depth is how many messages a queue has that are not handed out.
 func (r *real) depth(queue string) int {
 	r.t.Helper()
-	q, err := r.ch.QueueDeclarePassive(queue, true, false, false, false, nil)
+	ch := r.channel()
+	defer ch.Close()
+	q, err := ch.QueueDeclarePassive(queue, true, false, false, false, nil)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	return q.Messages
 }
 
-// await asks until it is so. A real broker tells nobody when it is done.
-func await(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(60 * time.Second)
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("never came about: %s", what)
+// look gives what is in a queue, and leaves it there.
+func (r *real) look(queue string) (list []amqp.Delivery) {
+	r.t.Helper()
+	ch := r.channel()
+	defer ch.Close() // what is not acknowledged goes back to its place
+	for {
+		d, ok, err := ch.Get(queue, false)
+		if err != nil {
+			r.t.Fatal(err)
 		}
+		if !ok {
+			return list
+		}
+		list = append(list, d)
 	}
 }
 
 // deadLetter takes the next message out of the dead letter.
 func (r *real) deadLetter() amqp.Delivery {
 	r.t.Helper()
+	ch := r.channel()
+	defer ch.Close()
 	var d amqp.Delivery
-	await(r.t, "a dead letter", func() bool {
+	brokertest.Await(r.t, "a dead letter", func() bool {
 		var ok bool
 		var err error
-		if d, ok, err = r.ch.Get(r.dead, true); err != nil {
+		if d, ok, err = ch.Get(r.dead, true); err != nil {
 			r.t.Fatal(err)
 		}
 		return ok

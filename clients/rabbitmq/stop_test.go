@@ -10,6 +10,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/rabbitmq"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -37,7 +38,7 @@ func TestLostChannel(t *testing.T) {
 func TestLostChannelWhileHolding(t *testing.T) {
 	t.Parallel()
 	w := consume(t, any1(), rabbitmq.ConsumerOptions{}, nil, func(w *bench) {
-		w.s.fail(schemas.ErrUnreachable)
+		w.s.Fail(schemas.ErrUnreachable)
 		w.b.deliver(order(1, 1))
 		time.Sleep(time.Second)
 		before := w.b.opened()
@@ -48,7 +49,7 @@ func TestLostChannelWhileHolding(t *testing.T) {
 		if w.b.opened() == before {
 			t.Error("no new channel while the old one's message is held")
 		}
-		w.s.fail(nil)
+		w.s.Fail(nil)
 		w.b.deliver(order(1, 1))
 		time.Sleep(time.Minute)
 	})
@@ -92,7 +93,7 @@ func TestHandlerThatDoesNotStop(t *testing.T) {
 
 func TestConsumerRefusesToStart(t *testing.T) {
 	t.Parallel()
-	v := validator(&shelf{})
+	v := brokertest.NewShelf(orderV1, orderV2).Validator()
 	t.Cleanup(v.Close)
 	dead := rabbitmq.Destination{Key: "dead"}
 	nothing := func(context.Context, *rabbitmq.Delivery) error { return nil }

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # RabbitMQ from the Debian package, with its STOMP plug-in. Sets
-# CARTORIO_TEST_RABBITMQ, an amqp:// URL, and CARTORIO_TEST_RABBITMQ_STOMP,
-# host:port.
+# CARTORIO_TEST_RABBITMQ, an amqp:// URL, CARTORIO_TEST_RABBITMQ_STOMP, host:port,
+# and CARTORIO_TEST_RABBITMQ_PID for tests that pause the broker.
 # RABBITMQ_SERVER may name a server script that is not Debian's.
 
 # The wrapper in /usr/sbin would switch to the user rabbitmq, its home and the
@@ -16,8 +16,8 @@ rabbitmq_server() {
 }
 
 start_rabbitmq() { # FOLDER
-  local server port dist epmd stomp home=$1/rabbitmq
-  server=$(rabbitmq_server) || return 1
+  local port dist epmd stomp home=$1/rabbitmq
+  rabbitmq_server >/dev/null || return 1
   for _ in 1 2 3; do # a port may be taken between the look and the start
     rm -rf "$home"
     mkdir -p "$home"
@@ -33,34 +33,61 @@ disk_free_limit.absolute = 50MB
 CONF
     echo '[rabbitmq_stomp].' > "$home/enabled_plugins"
     echo "$epmd" > "$home/epmd"
-    (
-      cd "$home"
-      exec env HOME="$home" RABBITMQ_CONF_ENV_FILE=/dev/null RABBITMQ_CONFIG_FILE="$home/rabbitmq.conf" \
-        RABBITMQ_ENABLED_PLUGINS_FILE="$home/enabled_plugins" RABBITMQ_MNESIA_BASE="$home/mnesia" RABBITMQ_LOG_BASE="$home/log" \
-        RABBITMQ_PID_FILE="$home/pid" RABBITMQ_NODENAME="cartorio$port@localhost" RABBITMQ_DIST_PORT="$dist" \
-        ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT="$epmd" \
-        RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='-kernel inet_dist_use_interface {127,0,0,1} +S 2:2 +sbwt none' \
-        setsid "$server"
-    ) > "$home/out" 2>&1 < /dev/null &
-    echo $! > "$home/shell"
-    if await_port "$port" $! && await_port "$stomp" $!; then
-      echo "export CARTORIO_TEST_RABBITMQ=amqp://guest:guest@127.0.0.1:$port/ CARTORIO_TEST_RABBITMQ_STOMP=127.0.0.1:$stomp"
-      return
-    fi
-    say "RabbitMQ did not open its port $port; its log ends:"
-    tail -20 "$home/out" >&2
+    echo "$port $dist $stomp" > "$home/ports"
+    rabbitmq_run "$home" && return
     stop_rabbitmq "$1"
   done
   say 'NOT AVAILABLE: RabbitMQ could not be started'
   return 1
 }
 
+# rabbitmq_run starts the broker on the data that is there and prints its settings.
+rabbitmq_run() { # HOME
+  local server port dist stomp shell
+  server=$(rabbitmq_server) || return 1
+  read -r port dist stomp < "$1/ports"
+  rm -f "$1/pid"
+  (
+    cd "$1"
+    exec env HOME="$1" RABBITMQ_CONF_ENV_FILE=/dev/null RABBITMQ_CONFIG_FILE="$1/rabbitmq.conf" \
+      RABBITMQ_ENABLED_PLUGINS_FILE="$1/enabled_plugins" RABBITMQ_MNESIA_BASE="$1/mnesia" RABBITMQ_LOG_BASE="$1/log" \
+      RABBITMQ_PID_FILE="$1/pid" RABBITMQ_NODENAME="cartorio$port@localhost" RABBITMQ_DIST_PORT="$dist" \
+      ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT="$(cat "$1/epmd")" \
+      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='-kernel inet_dist_use_interface {127,0,0,1} +S 2:2 +sbwt none' \
+      setsid "$server"
+  ) >> "$1/out" 2>&1 < /dev/null &
+  shell=$!
+  echo "$shell" > "$1/shell"
+  if ! await_port "$port" "$shell" || ! await_port "$stomp" "$shell"; then
+    say "RabbitMQ did not open its port $port; its log ends:"
+    tail -20 "$1/out" >&2
+    return 1
+  fi
+  echo "export CARTORIO_TEST_RABBITMQ=amqp://guest:guest@127.0.0.1:$port/ CARTORIO_TEST_RABBITMQ_STOMP=127.0.0.1:$stomp CARTORIO_TEST_RABBITMQ_PID=$(cat "$1/pid")"
+}
+
+# restart_rabbitmq stops the broker if it runs and starts it on the same data and ports.
+restart_rabbitmq() { # FOLDER
+  local home=$1/rabbitmq
+  rabbitmq_end "$home"
+  rabbitmq_run "$home"
+}
+
+# rabbitmq_end ends the broker. The shell that was started is not the broker: its
+# own file names the process.
+rabbitmq_end() { # HOME
+  local file
+  for file in pid shell; do
+    [ -s "$1/$file" ] || continue
+    kill -CONT "$(cat "$1/$file")" 2>/dev/null || continue # a test may have paused it
+    end "$(cat "$1/$file")"
+  done
+}
+
 stop_rabbitmq() { # FOLDER
   local home=$1/rabbitmq
   [ -d "$home" ] || return 0
-  # The shell that was started is not the broker: its own file names the process.
-  if [ -s "$home/pid" ]; then end "$(cat "$home/pid")"; fi
-  if [ -s "$home/shell" ]; then end "$(cat "$home/shell")"; fi
+  rabbitmq_end "$home"
   # epmd is a daemon of its own and outlives the broker.
   if [ -s "$home/epmd" ]; then epmd -port "$(cat "$home/epmd")" -kill >/dev/null 2>&1 || true; fi
 }

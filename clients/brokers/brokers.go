@@ -4,6 +4,7 @@
 //	amqp://[USER[:PASSWORD]@]HOST[:PORT][/VHOST]#QUEUE        RabbitMQ; amqps
 //	kafka://[USER:PASSWORD@]HOST:PORT[,HOST:PORT]/TOPIC       Kafka; ?tls=true, ?sasl=plain, scram-sha-256 or scram-sha-512
 //	stomp://[USER[:PASSWORD]@]HOST[:PORT]/QUEUE               ActiveMQ; stomps
+//	amqp10://[USER[:PASSWORD]@]HOST[:PORT]/QUEUE              brokers of AMQP 1.0; amqp10s
 //
 // Passwords are never part of a text that is made for people.
 //
@@ -32,6 +33,7 @@ const (
 	RabbitMQ Kind = "amqp"
 	Kafka    Kind = "kafka"
 	STOMP    Kind = "stomp"
+	AMQP10   Kind = "amqp10"
 )
 
 // Address is a queue or topic at a broker.
@@ -39,6 +41,9 @@ type Address struct {
 	Kind Kind
 	// TLS is asked for.
 	TLS bool
+	// Trust is whom TLS trusts and who it says we are; nil trusts the machine's
+	// authorities.
+	Trust *tls.Config
 	// Hosts are HOST:PORT; only Kafka has several.
 	Hosts          []string
 	User, Password string
@@ -48,7 +53,7 @@ type Address struct {
 }
 
 // Forms says how an address is written.
-const Forms = "amqp://HOST/VHOST#QUEUE, kafka://HOST:PORT/TOPIC or stomp://HOST/QUEUE"
+const Forms = "amqp://HOST/VHOST#QUEUE, kafka://HOST:PORT/TOPIC, stomp://HOST/QUEUE or amqp10://HOST/QUEUE"
 
 var schemes = map[string]struct {
 	kind Kind
@@ -58,6 +63,7 @@ var schemes = map[string]struct {
 	"amqp": {RabbitMQ, false, "5672"}, "amqps": {RabbitMQ, true, "5671"},
 	"kafka": {Kafka, false, "9092"},
 	"stomp": {STOMP, false, "61613"}, "stomps": {STOMP, true, "61614"},
+	"amqp10": {AMQP10, false, "5672"}, "amqp10s": {AMQP10, true, "5671"},
 }
 
 // Is tells whether a text begins as an address does.
@@ -90,7 +96,7 @@ func parse(text string) (a Address, err error) {
 	scheme, rest, ok := strings.Cut(text, "://")
 	s, known := schemes[scheme]
 	if !ok || !known {
-		return a, fmt.Errorf("it begins with none of amqp, amqps, kafka, stomp, stomps: write %s", Forms)
+		return a, fmt.Errorf("it begins with none of amqp, amqps, kafka, stomp, stomps, amqp10, amqp10s: write %s", Forms)
 	}
 	a.Kind, a.TLS = s.kind, s.tls
 	end := strings.IndexAny(rest, "/?#")
@@ -196,25 +202,39 @@ func (a Address) String() string {
 	return scheme + "://" + hosts + "/" + a.Name
 }
 
-// Server is the URL of the broker alone, with its secrets, as RabbitMQ's library
-// takes it.
+// Server is the URL of the broker alone, with its secrets, as the libraries of
+// RabbitMQ and of AMQP 1.0 take it.
 func (a Address) Server() string {
-	scheme := "amqp"
+	u := url.URL{Scheme: "amqp", Host: a.Hosts[0]}
 	if a.TLS {
-		scheme = "amqps"
+		u.Scheme = "amqps"
 	}
-	u := url.URL{Scheme: scheme, Host: a.Hosts[0], Path: "/" + a.VHost, RawPath: "/" + url.PathEscape(a.VHost)}
+	if a.Kind == RabbitMQ {
+		u.Path, u.RawPath = "/"+a.VHost, "/"+url.PathEscape(a.VHost)
+	}
 	if a.User != "" {
 		u.User = url.UserPassword(a.User, a.Password)
 	}
 	return u.String()
 }
 
+// TLSConfig is how TLS is spoken; nil where none is asked for.
+func (a Address) TLSConfig() *tls.Config {
+	if !a.TLS {
+		return nil
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if a.Trust != nil {
+		c = a.Trust.Clone()
+	}
+	return c
+}
+
 // Options are franz-go's, for Kafka.
 func (a Address) Options() []kgo.Opt {
 	list := []kgo.Opt{kgo.SeedBrokers(a.Hosts...)}
-	if a.TLS {
-		list = append(list, kgo.DialTLSConfig(&tls.Config{MinVersion: tls.VersionTLS12}))
+	if c := a.TLSConfig(); c != nil {
+		list = append(list, kgo.DialTLSConfig(c))
 	}
 	switch a.SASL {
 	case "plain":

@@ -1,6 +1,7 @@
 package brokers_test
 
 import (
+	"crypto/tls"
 	"strings"
 	"testing"
 
@@ -22,6 +23,8 @@ func TestParse(t *testing.T) {
 		{"kafka://[::1]:9092/t", "kafka://[::1]:9092/t", brokers.Address{Kind: brokers.Kafka, Hosts: []string{"[::1]:9092"}, Name: "t", User: "u", Password: "p", SASL: "plain"}},
 		{"stomp://h/DLQ.orders", "stomp://h:61613/DLQ.orders", brokers.Address{Kind: brokers.STOMP, Hosts: []string{"h:61613"}, Name: "DLQ.orders", User: "u", Password: "p"}},
 		{"stomps://h/q%23a", "stomps://h:61614/q#a", brokers.Address{Kind: brokers.STOMP, TLS: true, Hosts: []string{"h:61614"}, Name: "q#a", User: "u", Password: "p"}},
+		{"amqp10://h/q", "amqp10://h:5672/q", brokers.Address{Kind: brokers.AMQP10, Hosts: []string{"h:5672"}, Name: "q", User: "u", Password: "p"}},
+		{"amqp10s://a:b@h/q", "amqp10s://h:5671/q", brokers.Address{Kind: brokers.AMQP10, TLS: true, Hosts: []string{"h:5671"}, Name: "q", User: "a", Password: "b"}},
 	} {
 		got, err := brokers.Parse(tt.text, "u", "p")
 		if err != nil {
@@ -77,6 +80,7 @@ func TestServer(t *testing.T) {
 		"amqp://h#q":           "amqp://h:5672/%2F",
 		"amqps://a:b%40@h/v#":  "",
 		"amqps://a:b%40@h/v#q": "amqps://a:b%40@h:5671/v",
+		"amqp10s://a:b%40@h/q": "amqps://a:b%40@h:5671",
 	} {
 		a, err := brokers.Parse(text, "", "")
 		if want == "" {
@@ -91,6 +95,22 @@ func TestServer(t *testing.T) {
 	}
 	if n := len(mustParse(t, "kafka://u:p@h/t?tls=true").Options()); n != 3 {
 		t.Errorf("%d options", n)
+	}
+}
+
+// TLS is spoken where it is asked for, with whom is trusted.
+func TestTLSConfig(t *testing.T) {
+	t.Parallel()
+	if c := mustParse(t, "stomp://h/q").TLSConfig(); c != nil {
+		t.Errorf("none was asked for: %v", c)
+	}
+	a := mustParse(t, "stomps://h/q")
+	if c := a.TLSConfig(); c == nil || c.MinVersion != tls.VersionTLS12 {
+		t.Errorf("%v", c)
+	}
+	a.Trust = &tls.Config{ServerName: "b", MinVersion: tls.VersionTLS13}
+	if c := a.TLSConfig(); c.ServerName != "b" || c == a.Trust {
+		t.Errorf("%v", c)
 	}
 }
 

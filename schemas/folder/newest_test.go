@@ -26,7 +26,7 @@ func TestNewest(t *testing.T) {
 	}
 	want := []string{
 		":.eu:base JSON false 0 [] <nil>", ":.eu:orders-value JSON false 1 [] <nil>",
-		"shop/value PROTOBUF true 0 [Order] <nil>", "users-value AVRO true 0 [User] <nil>",
+		"shop/value PROTOBUF true 0 [shop/value Order] <nil>", "users-value AVRO true 0 [User] <nil>",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

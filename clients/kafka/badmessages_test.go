@@ -11,6 +11,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/kafka"
 	"github.com/cartorio-registry/cartorio/clients/retry"
 	"github.com/cartorio-registry/cartorio/clients/validate"
@@ -22,11 +23,11 @@ import (
 func TestRealBadMessages(t *testing.T) {
 	t.Parallel()
 	r := connect(t, 1)
-	one := r.register("orders-value", schemas.JSON, orderV1)
-	two := r.register("orders-value", schemas.JSON, orderV2)
-	gone := r.register("orders-value", schemas.JSON, `{"type":"object","title":"gone"}`)
-	other := r.register("other-value", schemas.JSON, `{"type":"array"}`)
-	if _, err := r.client.DeleteVersion(ctx, gone.Subject, gone.Version, false); err != nil {
+	one := r.registry.Register("orders-value", schemas.JSON, orderV1)
+	two := r.registry.Register("orders-value", schemas.JSON, orderV2)
+	gone := r.registry.Register("orders-value", schemas.JSON, `{"type":"object","title":"gone"}`)
+	other := r.registry.Register("other-value", schemas.JSON, `{"type":"array"}`)
+	if _, err := r.registry.Client.DeleteVersion(ctx, gone.Subject, gone.Version, false); err != nil {
 		t.Fatal(err)
 	}
 	type headers = []kgo.RecordHeader
@@ -99,7 +100,7 @@ func TestRealBadMessages(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r.put(kgo.Record{Key: []byte("key"), Headers: append(tt.headers[:len(tt.headers):len(tt.headers)], header("messageId", "m-"+tt.name)), Value: tt.body})
-			await(t, "its offset is committed", func() bool { return r.committed() == int64(n+1) })
+			brokertest.Await(t, "its offset is committed", func() bool { return r.committed() == int64(n+1) })
 			log := r.all(r.dead)
 			d := log[len(log)-1]
 			if len(log) != n+1 || get(d, "dlqReason") != tt.reason {
@@ -136,26 +137,26 @@ func TestRealBadMessages(t *testing.T) {
 func TestRealLateAndRetiredVersions(t *testing.T) {
 	t.Parallel()
 	r := connect(t, 1)
-	r.register("orders-value", schemas.JSON, orderV1)
-	r.v = r.validator(validate.Options{Grace: 30 * time.Second})
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
+	r.v = r.registry.Validator(validate.Options{Grace: 30 * time.Second})
 	got := make(chan *kafka.Delivery, 2)
 	r.consumer(&validate.Expect{Subject: byOrders}, func(_ context.Context, d *kafka.Delivery) error {
 		got <- d
 		return nil
 	}, kafka.ConsumerOptions{})
 	r.put(kgo.Record{Headers: []kgo.RecordHeader{header("schemaVersion", "2")}, Value: []byte(`{"id":1}`)})
-	asked := r.registry.asked.Load()
-	await(t, "the registry is asked for it", func() bool { return r.registry.asked.Load() > asked+1 })
-	two := r.register("orders-value", schemas.JSON, orderV2)
-	if d := next(t, got); d.Version != 2 || d.GUID != two.GUID || d.Attempt != 1 {
+	asked := r.registry.Asked()
+	brokertest.Await(t, "the registry is asked for it", func() bool { return r.registry.Asked() > asked+1 })
+	two := r.registry.Register("orders-value", schemas.JSON, orderV2)
+	if d := brokertest.Next(t, got); d.Version != 2 || d.GUID != two.GUID || d.Attempt != 1 {
 		t.Errorf("%+v", d.Outcome)
 	}
-	three := r.register("orders-value", schemas.JSON, `{"type":"object","title":"three"}`)
-	if _, err := r.client.DeleteVersion(ctx, three.Subject, three.Version, false); err != nil {
+	three := r.registry.Register("orders-value", schemas.JSON, `{"type":"object","title":"three"}`)
+	if _, err := r.registry.Client.DeleteVersion(ctx, three.Subject, three.Version, false); err != nil {
 		t.Fatal(err)
 	}
 	r.put(kgo.Record{Headers: []kgo.RecordHeader{header("schemaVersion", "3")}, Value: []byte(`{"id":1}`)})
-	if d := next(t, got); d.Version != 3 || !d.Retired || d.Reason != validate.VersionRetired {
+	if d := brokertest.Next(t, got); d.Version != 3 || !d.Retired || d.Reason != validate.VersionRetired {
 		t.Errorf("%+v", d.Outcome)
 	}
 	if dead := len(r.all(r.dead)); dead != 0 {
@@ -168,13 +169,13 @@ func TestRealLateAndRetiredVersions(t *testing.T) {
 func TestRealPartitionsAreApart(t *testing.T) {
 	t.Parallel()
 	r := connect(t, 2)
-	r.register("orders-value", schemas.JSON, orderV1)
-	var handled tally
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
+	var handled brokertest.Tally
 	stop := r.consumer(&validate.Expect{Subject: byOrders}, func(_ context.Context, d *kafka.Delivery) error {
 		if d.Tombstone != (d.Message.Value == nil) {
 			t.Errorf("%+v", d.Outcome)
 		}
-		handled.add(get(d.Message, "messageId"))
+		handled.Add(get(d.Message, "messageId"))
 		return nil
 	}, kafka.ConsumerOptions{Prefetch: 2}, kgo.MetadataMinAge(50*time.Millisecond))
 	to, err := kgo.NewClient(kgo.SeedBrokers(r.seed), kgo.RecordPartitioner(kgo.ManualPartitioner()))
@@ -193,7 +194,7 @@ func TestRealPartitionsAreApart(t *testing.T) {
 		}
 	}
 	put(1, "first", `{"id":1}`)
-	await(t, "it begins", func() bool { return handled.ids() == 1 })
+	brokertest.Await(t, "it begins", func() bool { return handled.IDs() == 1 })
 	r.remove(r.dead)
 	r.await(r.dead, 0)
 	put(0, "bad", `{"id":"x"}`)
@@ -207,14 +208,14 @@ func TestRealPartitionsAreApart(t *testing.T) {
 		}
 		put(1, id, body)
 	}
-	await(t, "the other partition goes on", func() bool { return handled.ids() == 5 && r.committed() == 5 })
+	brokertest.Await(t, "the other partition goes on", func() bool { return handled.IDs() == 5 && r.committed() == 5 })
 	brief := time.Now()
-	await(t, "the bad one is tried again", func() bool { return time.Since(brief) > 2*time.Second })
-	if got := strings.Join(handled.order, " "); got != "first a b tombstone c" || r.committed() != 5 {
+	brokertest.Await(t, "the bad one is tried again", func() bool { return time.Since(brief) > 2*time.Second })
+	if got := strings.Join(handled.Order(), " "); got != "first a b tombstone c" || r.committed() != 5 {
 		t.Errorf("while the dead letter is away: handled %s, %d committed", got, r.committed())
 	}
 	r.create(r.dead, 1)
-	await(t, "the held partition goes on", func() bool { return handled.ids() == 9 && r.committed() == 10 })
+	brokertest.Await(t, "the held partition goes on", func() bool { return handled.IDs() == 9 && r.committed() == 10 })
 	stop()
 	dead := r.all(r.dead)
 	ids := map[string]bool{}
@@ -224,7 +225,7 @@ func TestRealPartitionsAreApart(t *testing.T) {
 	if len(ids) != 1 || !ids["bad"] {
 		t.Errorf("set aside: %v", ids)
 	}
-	if got := strings.Join(handled.order[5:], " "); got != "behind behind2 behind3 behind4" {
+	if got := strings.Join(handled.Order()[5:], " "); got != "behind behind2 behind3 behind4" {
 		t.Errorf("afterwards handled %s", got)
 	}
 }
@@ -234,7 +235,7 @@ func TestRealPartitionsAreApart(t *testing.T) {
 func TestRealOrderByKey(t *testing.T) {
 	t.Parallel()
 	r := connect(t, 2)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	const n = 1000
 	for i := range n {
 		rec := order(1, i)
@@ -250,32 +251,32 @@ func TestRealOrderByKey(t *testing.T) {
 	if err := r.k.Flush(ctx); err != nil {
 		t.Fatal(err)
 	}
-	var handled, tried tally
+	var handled, tried brokertest.Tally
 	stop := r.consumer(&validate.Expect{Subject: byOrders}, func(_ context.Context, d *kafka.Delivery) error {
 		id := string(d.Message.Key) + "/" + get(d.Message, "messageId")
-		tried.add(id)
+		tried.Add(id)
 		if d.Attempt == 1 && (d.Message.Offset*7919)%5 == 0 {
 			return errors.New("busy")
 		}
-		handled.add(id)
+		handled.Add(id)
 		return nil
 	}, kafka.ConsumerOptions{Keyed: true, Workers: 4, Retry: retry.Policy{Base: 5 * time.Millisecond, Cap: 20 * time.Millisecond}})
-	await(t, "all are handled", func() bool { return handled.ids() == n && r.committed() == n })
+	brokertest.Await(t, "all are handled", func() bool { return handled.IDs() == n && r.committed() == n })
 	stop()
-	orderPerKey(t, handled.order)
+	brokertest.OrderPerKey(t, handled.Order())
 	overtaken := 0
-	for i := 1; i < len(handled.order); i++ {
-		if handled.order[i][3:] < handled.order[i-1][3:] {
+	for i := 1; i < len(handled.Order()); i++ {
+		if handled.Order()[i][3:] < handled.Order()[i-1][3:] {
 			overtaken++
 		}
 	}
 	if overtaken == 0 {
 		t.Error("no key went on while another waited")
 	}
-	if dead := len(r.all(r.dead)); dead != 0 || handled.all() != n {
-		t.Errorf("%d handled, %d set aside", handled.all(), dead)
+	if dead := len(r.all(r.dead)); dead != 0 || handled.All() != n {
+		t.Errorf("%d handled, %d set aside", handled.All(), dead)
 	}
-	t.Logf("%d messages of 10 keys, %d attempts: order per key kept, %d times another key went on", n, tried.all(), overtaken)
+	t.Logf("%d messages of 10 keys, %d attempts: order per key kept, %d times another key went on", n, tried.All(), overtaken)
 }
 
 // Versions 1 and 2 are translated to 3, which this consumer reads; a step that
@@ -284,7 +285,7 @@ func TestRealTranslation(t *testing.T) {
 	t.Parallel()
 	r := connect(t, 1)
 	for _, text := range []string{`{"required":["a"]}`, `{"required":["b"]}`, `{"required":["c"],"properties":{"c":{"type":"integer"}}}`} {
-		r.register("orders-value", schemas.JSON, text)
+		r.registry.Register("orders-value", schemas.JSON, text)
 	}
 	rename := func(from, to string) func([]byte) ([]byte, error) {
 		return func(doc []byte) ([]byte, error) {
@@ -304,11 +305,11 @@ func TestRealTranslation(t *testing.T) {
 		r.put(kgo.Record{Headers: []kgo.RecordHeader{header("schemaVersion", one[0])}, Value: []byte(one[1])})
 	}
 	for n, want := range []string{`{"c":1}`, `{"c":2}`, `{"c":3}`} {
-		if d := next(t, got); string(d.Payload) != want || d.Version != 3 || (n < 2) != (d.TranslatedFrom == schemas.Version(n+1)) {
+		if d := brokertest.Next(t, got); string(d.Payload) != want || d.Version != 3 || (n < 2) != (d.TranslatedFrom == schemas.Version(n+1)) {
 			t.Errorf("%s: %+v", d.Payload, d.Outcome)
 		}
 	}
-	await(t, "all are settled", func() bool { return r.committed() == 5 })
+	brokertest.Await(t, "all are settled", func() bool { return r.committed() == 5 })
 	stop()
 	var reasons []string
 	for _, d := range r.all(r.dead) {
@@ -316,17 +317,5 @@ func TestRealTranslation(t *testing.T) {
 	}
 	if got := strings.Join(reasons, ", "); got != `translation_failed {"a":"fail"}, translation_failed {"a":"text"}` {
 		t.Errorf("set aside: %s", got)
-	}
-}
-
-// next is what comes next, within a minute and a half.
-func next[T any](t *testing.T, c <-chan T) T {
-	t.Helper()
-	select {
-	case one := <-c:
-		return one
-	case <-time.After(90 * time.Second):
-		t.Fatal("nothing came")
-		panic("unreachable")
 	}
 }

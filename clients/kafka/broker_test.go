@@ -11,6 +11,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/kafka"
 	"github.com/cartorio-registry/cartorio/clients/retry"
 	"github.com/cartorio-registry/cartorio/clients/validate"
@@ -24,9 +25,9 @@ var byOrders = validate.Fixed("orders-value")
 func TestRealTwoVersions(t *testing.T) {
 	t.Parallel()
 	r := connect(t, 4)
-	r.register("orders-value", schemas.JSON, orderV1)
-	r.register("orders-value", schemas.JSON, orderV2)
-	var handled tally
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV2)
+	var handled brokertest.Tally
 	var mu sync.Mutex
 	versions := map[schemas.Version]int{}
 	stop := r.consumer(&validate.Expect{Subject: byOrders, Reads: validate.MustReads("1..2")}, func(_ context.Context, d *kafka.Delivery) error {
@@ -47,7 +48,7 @@ func TestRealTwoVersions(t *testing.T) {
 				t.Errorf("%s is %q, want %q", name, got, want)
 			}
 		}
-		handled.add(id)
+		handled.Add(id)
 		return nil
 	}, kafka.ConsumerOptions{})
 	v1, v2 := r.producer(validate.Version(byOrders, 1), kafka.ProducerOptions{}), r.producer(validate.Version(byOrders, 2), kafka.ProducerOptions{})
@@ -65,10 +66,10 @@ func TestRealTwoVersions(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	await(t, "1,000 messages handled", func() bool { return handled.ids() == 1000 })
+	brokertest.Await(t, "1,000 messages handled", func() bool { return handled.IDs() == 1000 })
 	stop()
-	if versions[1] != 500 || versions[2] != 500 || handled.all() != 1000 || r.committed() != 1000 || len(r.all(r.dead)) != 0 {
-		t.Errorf("versions %v, %d handled, %d committed, %d set aside", versions, handled.all(), r.committed(), len(r.all(r.dead)))
+	if versions[1] != 500 || versions[2] != 500 || handled.All() != 1000 || r.committed() != 1000 || len(r.all(r.dead)) != 0 {
+		t.Errorf("versions %v, %d handled, %d committed, %d set aside", versions, handled.All(), r.committed(), len(r.all(r.dead)))
 	}
 }
 
@@ -86,7 +87,7 @@ func TestRealFormats(t *testing.T) {
 		{"shop-value", "syntax = \"proto3\";\npackage acme;\nmessage Order { int64 id = 1; }\nmessage Refund { string why = 1; }\n", "acme.Refund", schemas.Protobuf, []byte{}},
 	} {
 		for name, o := range map[string]kafka.ProducerOptions{"plain": {}, "StampConfluent": {StampConfluent: true}, "FramePrefix": {FramePrefix: true}} {
-			f := r.register(tt.subject, tt.t, tt.text)
+			f := r.registry.Register(tt.subject, tt.t, tt.text)
 			o.Type = tt.kind
 			p := r.producer(validate.Latest(validate.Fixed(tt.subject), 0), o)
 			if err := p.Publish(ctx, &kgo.Record{Topic: r.topic, Value: tt.body}); err != nil {
@@ -116,88 +117,13 @@ func TestRealFormats(t *testing.T) {
 	}
 }
 
-// The registry goes away with 1,000 messages on the way: none is set aside, all
-// are handled once, in order, and the group does not rebalance (C2, C3).
-func TestRealRegistryAway(t *testing.T) {
-	t.Parallel()
-	for _, how := range []string{"shut", "guarded"} {
-		t.Run(how, func(t *testing.T) {
-			t.Parallel()
-			r := connect(t, 1)
-			r.register("orders-value", schemas.JSON, orderV1)
-			p := r.producer(validate.Version(byOrders, 1), kafka.ProducerOptions{})
-			var wg sync.WaitGroup
-			for n := range 1000 {
-				rec := &kgo.Record{Topic: r.topic, Headers: []kgo.RecordHeader{header("messageId", fmt.Sprint(n))}, Value: []byte(`{"id":1}`)}
-				if n == 0 {
-					if err := p.Publish(ctx, rec); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if n > 0 {
-					r.k.Produce(ctx, &kgo.Record{Topic: r.topic, Headers: append(rec.Headers, header("schemaSubject", "orders-value"), header("schemaVersion", "1")), Value: rec.Value}, func(_ *kgo.Record, err error) {
-						if err != nil {
-							t.Error(err)
-						}
-						wg.Done()
-					})
-					wg.Add(1)
-				}
-			}
-			wg.Wait()
-			if how == "shut" {
-				r.registry.shut()
-			} else {
-				r.registry.guarded.Store(true)
-			}
-			r.v = r.validator(validate.Options{}) // a consumer that starts in the outage
-			var handled tally
-			assigned := 0
-			r.consumer(&validate.Expect{Subject: byOrders}, func(_ context.Context, d *kafka.Delivery) error {
-				handled.add(get(d.Message, "messageId"))
-				return nil
-			}, kafka.ConsumerOptions{}, kgo.SessionTimeout(6*time.Second), kgo.HeartbeatInterval(time.Second), kgo.AdjustFetchOffsetsFn(func(_ context.Context, m map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
-				assigned++
-				return m, nil
-			}))
-			asked := r.registry.asked.Load()
-			outage := 10 * time.Second
-			if isLong {
-				outage = time.Minute
-			}
-			await(t, "the outage lasts", func() bool { return r.v.Stats().Outage > outage })
-			if n := r.registry.asked.Load() - asked; n > 50 {
-				t.Errorf("the registry was asked %d times while it refused", n)
-			}
-			if handled.all() != 0 {
-				t.Errorf("%d handled in the outage", handled.all())
-			}
-			if how == "shut" {
-				r.registry.open()
-			} else {
-				r.registry.guarded.Store(false)
-			}
-			await(t, "all handled", func() bool { return handled.ids() == 1000 })
-			for n, id := range handled.order {
-				if id != fmt.Sprint(n) {
-					t.Fatalf("message %d is %s: %q", n, id, handled.order[:20])
-				}
-			}
-			if dead := len(r.all(r.dead)); dead != 0 || handled.all() != 1000 || assigned != 1 {
-				t.Errorf("%d handled, %d set aside, assigned %d times", handled.all(), dead, assigned)
-			}
-			t.Logf("an outage of %v: 1,000 of 1,000 handled once and in order, 0 set aside, assigned %d time", outage, assigned)
-		})
-	}
-}
-
 // P1, P4, P8.
 func TestRealProducer(t *testing.T) {
 	t.Parallel()
 	r := connect(t, 1)
-	r.register("orders-value", schemas.JSON, orderV1)
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
 	p := r.producer(validate.Version(byOrders, 1), kafka.ProducerOptions{})
-	before := r.registry.asked.Load()
+	before := r.registry.Asked()
 	var wg sync.WaitGroup
 	for range 1000 {
 		wg.Go(func() {
@@ -207,14 +133,14 @@ func TestRealProducer(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := r.registry.asked.Load() - before; n != 1 {
+	if n := r.registry.Asked() - before; n != 1 {
 		t.Errorf("1,000 publishes of a new version asked the registry %d times", n)
 	}
 	var refused *validate.Error
 	if err := p.Publish(ctx, &kgo.Record{Topic: r.topic, Value: []byte(`{}`)}); !errors.As(err, &refused) || !errors.Is(err, validate.ErrPermanent) {
 		t.Errorf("an invalid payload: %v", err)
 	}
-	r.registry.shut()
+	r.registry.Shut()
 	if err := p.Publish(ctx, &kgo.Record{Topic: r.topic, Value: []byte(`{"id":1}`)}); err != nil {
 		t.Errorf("a known schema without the registry: %v", err)
 	}
@@ -242,12 +168,12 @@ func TestRealProducer(t *testing.T) {
 func TestRealRetryTopic(t *testing.T) {
 	t.Parallel()
 	r := connect(t, 1)
-	r.register("orders-value", schemas.JSON, orderV1)
-	var handled tally
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
+	var handled brokertest.Tally
 	var first, again time.Time
 	stop := r.consumer(&validate.Expect{Subject: validate.ByDestination()}, func(_ context.Context, d *kafka.Delivery) error {
 		id := get(d.Message, "messageId")
-		handled.add(id)
+		handled.Add(id)
 		switch {
 		case id == "slow" && d.Attempt == 1:
 			first = time.Now()
@@ -261,16 +187,16 @@ func TestRealRetryTopic(t *testing.T) {
 		return nil
 	}, kafka.ConsumerOptions{RetryTopics: true, Retry: retry.Policy{Base: 2 * time.Second, Attempts: 2}})
 	t.Cleanup(func() { r.remove(r.group + ".retry.2000") })
-	r.register(r.topic+"-value", schemas.JSON, orderV1)
+	r.registry.Register(r.topic+"-value", schemas.JSON, orderV1)
 	p := r.producer(validate.Version(validate.ByDestination(), 1), kafka.ProducerOptions{})
 	for _, id := range []string{"slow", "next"} {
 		if err := p.Publish(ctx, &kgo.Record{Topic: r.topic, Headers: []kgo.RecordHeader{header("messageId", id)}, Value: []byte(`{"id":1}`)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	await(t, "the slow one comes again", func() bool { return handled.all() == 3 })
+	brokertest.Await(t, "the slow one comes again", func() bool { return handled.All() == 3 })
 	stop()
-	if got := strings.Join(handled.order, " "); got != "slow next slow" {
+	if got := strings.Join(handled.Order(), " "); got != "slow next slow" {
 		t.Errorf("order %s: the next message waited", got)
 	}
 	if waited := again.Sub(first); waited < 1400*time.Millisecond || waited > 10*time.Second {
@@ -294,11 +220,11 @@ func TestFakeRebalance(t *testing.T) {
 }
 
 func rebalance(t *testing.T, r *real) {
-	r.register("orders-value", schemas.JSON, orderV1)
-	var handled tally
+	r.registry.Register("orders-value", schemas.JSON, orderV1)
+	var handled brokertest.Tally
 	e := &validate.Expect{Subject: byOrders}
 	h := func(_ context.Context, d *kafka.Delivery) error {
-		handled.add(string(d.Message.Key) + "/" + get(d.Message, "messageId"))
+		handled.Add(string(d.Message.Key) + "/" + get(d.Message, "messageId"))
 		return nil
 	}
 	o := kafka.ConsumerOptions{Keyed: true, CommitEvery: 20 * time.Millisecond}
@@ -315,36 +241,18 @@ func rebalance(t *testing.T, r *real) {
 			}
 		}
 	})
-	await(t, "it begins", func() bool { return handled.ids() > 50 })
+	brokertest.Await(t, "it begins", func() bool { return handled.IDs() > 50 })
 	second := r.consumer(e, h, o, quick...)
-	await(t, "half is done", func() bool { return handled.ids() > n/2 })
+	brokertest.Await(t, "half is done", func() bool { return handled.IDs() > n/2 })
 	first()
 	third := r.consumer(e, h, o, quick...)
 	produced.Wait()
-	await(t, "all are handled", func() bool { return handled.ids() == n })
+	brokertest.Await(t, "all are handled", func() bool { return handled.IDs() == n })
 	second()
 	third()
-	orderPerKey(t, handled.order)
+	brokertest.OrderPerKey(t, handled.Order())
 	if r.committed() != n || len(r.all(r.dead)) != 0 {
 		t.Errorf("%d committed, %d set aside", r.committed(), len(r.all(r.dead)))
 	}
-	t.Logf("%d messages over 2 joins and 2 leaves: %d handled, %d of them twice", n, handled.all(), handled.all()-n)
-}
-
-// orderPerKey checks that of each key the first handling of each message is in
-// order. ids are key/number.
-func orderPerKey(t *testing.T, ids []string) {
-	t.Helper()
-	last, seen := map[string]string{}, map[string]bool{}
-	for _, id := range ids {
-		if seen[id] {
-			continue
-		}
-		seen[id] = true
-		key, number, _ := strings.Cut(id, "/")
-		if number < last[key] {
-			t.Errorf("%s after %s of the same key", number, last[key])
-		}
-		last[key] = number
-	}
+	t.Logf("%d messages over 2 joins and 2 leaves: %d handled, %d of them twice", n, handled.All(), handled.All()-n)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/kafka"
 	"github.com/cartorio-registry/cartorio/clients/retry"
 	"github.com/cartorio-registry/cartorio/clients/validate"
@@ -24,7 +25,7 @@ import (
 // bench is a consumer at work on a fake broker.
 type bench struct {
 	b       *broker
-	s       *shelf
+	s       *brokertest.Shelf
 	mu      sync.Mutex
 	handled []string
 	events  []kafka.Handled
@@ -47,10 +48,10 @@ func (w *bench) settled() []kafka.Handled {
 // f plays with it, then stops it. h decides about each message; nil takes all.
 func consume(t *testing.T, e *validate.Expect, o kafka.ConsumerOptions, h kafka.Handler, f func(w *bench)) *bench {
 	t.Helper()
-	w := &bench{s: &shelf{}}
+	w := &bench{s: newShelf()}
 	synctest.Test(t, func(t *testing.T) {
 		w.b = newBroker()
-		v := validator(w.s)
+		v := w.s.Validator()
 		defer v.Close()
 		o.Group, o.Topics = "work", []string{"orders"}
 		if o.DeadLetter == "" {
@@ -284,7 +285,7 @@ func TestOutageHolds(t *testing.T) {
 			w := consume(t, any1(), kafka.ConsumerOptions{Prefetch: 4}, nil, func(w *bench) {
 				w.b.deliver(1, order(1, 100))
 				time.Sleep(time.Second)
-				w.s.fail(err)
+				w.s.Fail(err)
 				for n := range 10 {
 					w.b.deliver(0, order(2, n))
 				}
@@ -296,7 +297,7 @@ func TestOutageHolds(t *testing.T) {
 				if !w.b.paused[0] || w.b.paused[1] {
 					t.Errorf("paused: %v", w.b.paused)
 				}
-				w.s.fail(nil)
+				w.s.Fail(nil)
 				time.Sleep(time.Minute)
 			})
 			if got := w.ids(); got != "m-100 m-101 m-0 m-1 m-2 m-3 m-4 m-5 m-6 m-7 m-8 m-9" || len(w.b.published()) != 0 {

@@ -10,10 +10,9 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/kafka"
 	"github.com/cartorio-registry/cartorio/clients/validate"
-	"github.com/cartorio-registry/cartorio/schemas"
-	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
 )
 
 var ctx = context.Background()
@@ -220,68 +219,18 @@ func (m *member) Close() {
 	}
 }
 
+// newShelf has two versions of orders-value and one of a key's.
+func newShelf() *brokertest.Shelf {
+	s := brokertest.NewShelf(orderV1, orderV2)
+	s.Add("orders-key", keyV1)
+	return s
+}
+
 const (
-	orderV1 = `{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}`
-	orderV2 = `{"type":"object","properties":{"id":{"type":"integer"},"note":{"type":"string"}},"required":["id"]}`
+	orderV1 = brokertest.OrderV1
+	orderV2 = brokertest.OrderV2
 	keyV1   = `{"type":"string","minLength":2}`
 )
-
-// shelf is a lookup with two versions of one subject and one of a key's, that
-// may be down.
-type shelf struct {
-	mu   sync.Mutex
-	down error
-}
-
-func (s *shelf) fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.down = err
-}
-
-func (s *shelf) find(unknown error, is func(schemas.Found) bool) (schemas.Found, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.down != nil {
-		return schemas.Found{}, s.down
-	}
-	for i, one := range []struct {
-		subject string
-		version schemas.Version
-		text    string
-	}{{"orders-value", 1, orderV1}, {"orders-value", 2, orderV2}, {"orders-key", 1, keyV1}} {
-		f := schemas.Found{
-			Subject: schemas.ParseSubject(one.subject), Version: one.version, ID: schemas.ID{Context: schemas.DefaultContext, Number: int32(i + 1)},
-			GUID: schemas.GUIDOf(one.text, nil, nil, nil), Source: schemas.Source{Type: schemas.JSON, Text: one.text},
-		}
-		if is(f) {
-			return f, nil
-		}
-	}
-	return schemas.Found{}, unknown
-}
-
-func (s *shelf) ByGUID(_ context.Context, g schemas.GUID) (schemas.Found, error) {
-	return s.find(schemas.ErrSchemaUnknown, func(f schemas.Found) bool { return f.GUID == g })
-}
-
-func (s *shelf) ByID(_ context.Context, id schemas.ID) (schemas.Found, error) {
-	return s.find(schemas.ErrSchemaUnknown, func(f schemas.Found) bool { return f.ID == id })
-}
-
-func (s *shelf) ByVersion(_ context.Context, sub schemas.Subject, v schemas.Version) (schemas.Found, error) {
-	return s.find(schemas.ErrVersionUnknown, func(f schemas.Found) bool { return f.Subject == sub && f.Version == v })
-}
-
-func (s *shelf) Latest(_ context.Context, sub schemas.Subject) (schemas.Found, error) {
-	return s.find(schemas.ErrSubjectUnknown, func(f schemas.Found) bool { return f.Subject == sub && f.Version == 2 })
-}
-
-func (s *shelf) BySource(_ context.Context, sub schemas.Subject, source schemas.Source) (schemas.Found, error) {
-	return s.find(schemas.ErrSchemaUnknown, func(f schemas.Found) bool { return f.Subject == sub && f.Source.Text == source.Text })
-}
-
-func validator(s *shelf) *validate.Validator { return validate.New(s, jsonschema.Format) }
 
 var orders = validate.ByDestination()
 

@@ -12,7 +12,7 @@ import (
 func TestForward(t *testing.T) {
 	t.Parallel()
 	b := newBroker()
-	p := produce(t, b, &shelf{}, validate.Version(orders, 2), kafka.ProducerOptions{})
+	p := produce(t, b, newShelf(), validate.Version(orders, 2), kafka.ProducerOptions{})
 	m := &validate.Message{
 		Destination: "orders", MessageID: "m-1", Payload: []byte("not looked at"),
 		Headers: []validate.Header{{Name: "schemaGuid", Value: "x"}, {Name: "messageId", Value: "m-1"}, {Name: "raw", Value: []byte{0, 1}}},

@@ -2,113 +2,116 @@ package kafka_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"os"
-	"os/signal"
-	"strconv"
-	"syscall"
+	"log/slog"
+	"net"
+	"sync"
+	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/kafka"
-	"github.com/cartorio-registry/cartorio/clients/sr"
 	"github.com/cartorio-registry/cartorio/clients/validate"
-	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
 )
 
-// partVariable holds, in a process that a crash test started, the part that it
-// plays, as JSON.
-const partVariable = "CARTORIO_TEST_KAFKA_PART"
-
-// part is a process that works until it is told to stop, or kills itself at one
-// step of one message.
-type part struct {
-	Play                string // "consume" or "produce"
-	Seed, Registry      string
-	Topic, Dead, Group  string
-	Effects             string // the file of what was durably done
-	Step, Message       string // where it dies; "" for nowhere
-	Static, RetryTopics bool
-	Count               int // messages to produce
+// withOrders is connect with two partitions, as the tests of the workshop need
+// it.
+func withOrders(t *testing.T) brokertest.Place {
+	t.Helper()
+	r := connect(t, 2)
+	r.registry.RegisterOrders()
+	t.Cleanup(func() {
+		r.remove(r.group+".retry.2000", r.group+".retry.4000", r.group+".retry.8000", r.group+".retry.16000")
+	})
+	return r
 }
 
-// die ends the process as kill -9 does.
-func die() {
-	p, err := os.FindProcess(os.Getpid())
-	if err == nil {
-		err = p.Kill()
+// Part is where a part works.
+func (r *real) Part() brokertest.Part {
+	return brokertest.Part{Registry: r.registry.URL(), Address: r.seed, Queue: r.topic, Dead: r.dead, Group: r.group}
+}
+
+// Put publishes records.
+func (r *real) Put(list ...brokertest.Message) {
+	r.t.Helper()
+	var all sync.WaitGroup
+	for _, m := range list {
+		rec := &kgo.Record{Topic: r.topic, Value: []byte(m.Body), Headers: []kgo.RecordHeader{header("messageId", m.ID), header("schemaSubject", "orders-value"), header("schemaVersion", "1")}}
+		if m.Key != "" {
+			rec.Key = []byte(m.Key)
+		}
+		all.Add(1)
+		r.k.Produce(ctx, rec, func(_ *kgo.Record, err error) {
+			defer all.Done()
+			if err != nil {
+				r.t.Error(err)
+			}
+		})
 	}
-	fmt.Fprintln(os.Stderr, "kill this process:", err)
-	select {}
+	all.Wait()
 }
 
-func (p *part) at(step, message string) {
-	if p.Step == step && p.Message == message {
-		die()
+// Lying is what was published.
+func (r *real) Lying() []brokertest.Message { return messagesOf(r.all(r.topic)) }
+
+// Dead is what was set aside.
+func (r *real) Dead() []brokertest.Message { return messagesOf(r.all(r.dead)) }
+
+func messagesOf(list []*kgo.Record) (out []brokertest.Message) {
+	for _, rec := range list {
+		out = append(out, brokertest.Message{ID: get(rec, "messageId"), Key: string(rec.Key), Body: string(rec.Value), Error: get(rec, "dlqError")})
 	}
+	return out
 }
 
-// done appends to the file of effects: what is in it survives the process.
-func (p *part) done(what string) error {
-	f, err := os.OpenFile(p.Effects, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+// IsDone tells that n offsets are committed.
+func (r *real) IsDone(n int) bool { return r.committed() == int64(n) }
+
+// Publish publishes a record.
+func (r *real) Publish(v *validate.Validator, pin validate.Pin, m brokertest.Message) error {
+	p, err := kafka.NewProducer(r.k, v, pin, kafka.ProducerOptions{})
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(what + "\n")
-	return errors.Join(err, f.Close())
+	return p.Publish(ctx, &kgo.Record{Topic: r.topic, Headers: []kgo.RecordHeader{header("messageId", m.ID)}, Value: []byte(m.Body)})
 }
 
-func play(text string) int {
-	var p part
-	err := json.Unmarshal([]byte(text), &p)
-	if err == nil {
-		stopping, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		var client *sr.Client
-		if client, err = sr.New(sr.Options{URLs: []string{p.Registry}}); err == nil {
-			v := validate.New(client, jsonschema.Format)
-			defer v.Close()
-			if p.Play == "produce" {
-				err = p.produce(stopping, v)
-			} else {
-				err = p.consume(stopping, v)
-			}
-		}
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
+// Consume hands records on.
+func (r *real) Consume(v *validate.Validator, handle func(id string, isRedelivered bool)) {
+	r.t.Helper()
+	r.v = v
+	r.consumer(&validate.Expect{Subject: byOrders}, func(_ context.Context, d *kafka.Delivery) error {
+		handle(get(d.Message, "messageId"), false)
+		return nil
+	}, kafka.ConsumerOptions{}, kgo.SessionTimeout(6*time.Second), kgo.HeartbeatInterval(time.Second), kgo.AdjustFetchOffsetsFn(func(_ context.Context, m map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
+		r.assigned++
+		return m, nil
+	}))
 }
 
-func (p *part) consume(ctx context.Context, v *validate.Validator) error {
-	options := []kgo.Opt{kgo.SeedBrokers(p.Seed), kgo.SessionTimeout(6 * time.Second), kgo.HeartbeatInterval(200 * time.Millisecond)}
+// partOptions are a client's; what a broker says of its address is not heeded
+// where the part has a line to it.
+func partOptions(p *brokertest.Part) []kgo.Opt {
+	options := []kgo.Opt{kgo.SeedBrokers(p.Address)}
+	if p.Through != "" {
+		// A short wait: a line that was cut says nothing.
+		options = append(options, kgo.RequestTimeoutOverhead(time.Second), kgo.Dialer(func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return (&net.Dialer{Timeout: time.Second}).DialContext(ctx, network, p.Through)
+		}))
+	}
+	return options
+}
+
+func consumePart(ctx context.Context, p *brokertest.Part, v *validate.Validator) error {
+	options := append(partOptions(p), kgo.SessionTimeout(6*time.Second), kgo.HeartbeatInterval(200*time.Millisecond))
 	if p.Static {
 		options = append(options, kgo.InstanceID("one"))
 	}
 	c, err := kafka.NewConsumer(kafka.With(options...), v, &validate.Expect{Subject: byOrders}, func(_ context.Context, d *kafka.Delivery) error {
-		id := get(d.Message, "messageId")
-		p.at("received", id)
-		if p.RetryTopics && id == p.Message && d.Attempt == 1 {
-			return kafka.Retry(errors.New("busy"), 2*time.Second)
-		}
-		if err := p.done(string(d.Message.Key) + "/" + id); err != nil {
-			return err
-		}
-		p.at("worked", id)
-		return nil
+		return p.Handle(string(d.Message.Key), get(d.Message, "messageId"), d.Attempt)
 	}, kafka.ConsumerOptions{
-		Group: p.Group, Topics: []string{p.Topic}, DeadLetter: p.Dead, Keyed: !p.RetryTopics, RetryTopics: p.RetryTopics,
-		Observe: func(h kafka.Handled) {
-			p.at(h.Action.String(), h.MessageID)
-			if p.Step == "committed" && p.Message == h.MessageID {
-				time.AfterFunc(time.Second, die)
-			}
-		},
+		Group: p.Group, Topics: []string{p.Queue}, DeadLetter: p.Dead, Keyed: !p.Leaves, RetryTopics: p.Leaves, Logger: slog.New(slog.DiscardHandler), Observe: p.Settled,
 	})
 	if err != nil {
 		return err
@@ -119,56 +122,33 @@ func (p *part) consume(ctx context.Context, v *validate.Validator) error {
 // dying is a client that dies with one message on its way.
 type dying struct {
 	*kgo.Client
-	p *part
+	p *brokertest.Part
 }
 
 func (d *dying) Produce(ctx context.Context, r *kgo.Record, promise func(*kgo.Record, error)) {
 	id := get(r, "messageId")
-	d.p.at("handed over", id)
+	d.p.At("handed over", id)
 	d.Client.Produce(ctx, r, func(r *kgo.Record, err error) {
-		d.p.at("answered", id)
+		d.p.At("answered", id)
 		promise(r, err)
 	})
 	if d.p.Message == id && d.p.Step == "on its way" {
 		d.BufferedProduceRecords()
-		time.AfterFunc(2*time.Millisecond, die)
+		time.AfterFunc(2*time.Millisecond, brokertest.Die)
 	}
 }
 
-// produce publishes messages in order, each once it is noted that the one before
-// was confirmed: what an outbox does.
-func (p *part) produce(ctx context.Context, v *validate.Validator) error {
-	client, err := kgo.NewClient(kgo.SeedBrokers(p.Seed), kgo.ProducerLinger(0))
+func producePart(_ context.Context, p *brokertest.Part, v *validate.Validator) (publish func(ctx context.Context, key, id string) error, end func(), err error) {
+	client, err := kgo.NewClient(append(partOptions(p), kgo.ProducerLinger(0))...)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer client.Close()
 	producer, err := kafka.NewProducer(&dying{client, p}, v, validate.Version(byOrders, 1), kafka.ProducerOptions{})
 	if err != nil {
-		return err
+		client.Close()
+		return nil, nil, err
 	}
-	noted, err := os.ReadFile(p.Effects)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	from := 0
-	for _, b := range noted {
-		if b == '\n' {
-			from++
-		}
-	}
-	for n := from; n < p.Count; n++ {
-		id := fmt.Sprintf("%05d", n)
-		p.at("not sent", id)
-		if err := producer.Publish(ctx, &kgo.Record{
-			Topic: p.Topic, Key: []byte("k" + strconv.Itoa(n%5)), Headers: []kgo.RecordHeader{header("messageId", id)}, Value: []byte(`{"id":1}`),
-		}); err != nil {
-			return err
-		}
-		p.at("confirmed", id)
-		if err := p.done(id); err != nil {
-			return err
-		}
-	}
-	return nil
+	return func(ctx context.Context, key, id string) error {
+		return producer.Publish(ctx, &kgo.Record{Topic: p.Queue, Key: []byte(key), Headers: []kgo.RecordHeader{header("messageId", id)}, Value: []byte(`{"id":1}`)})
+	}, client.Close, nil
 }

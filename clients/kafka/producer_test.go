@@ -9,14 +9,15 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/kafka"
 	"github.com/cartorio-registry/cartorio/clients/validate"
 )
 
 // produce makes a producer on a fake broker.
-func produce(t *testing.T, b *broker, s *shelf, pin validate.Pin, o kafka.ProducerOptions) *kafka.Producer {
+func produce(t *testing.T, b *broker, s *brokertest.Shelf, pin validate.Pin, o kafka.ProducerOptions) *kafka.Producer {
 	t.Helper()
-	v := validator(s)
+	v := s.Validator()
 	t.Cleanup(v.Close)
 	c, err := b.open(ctx, kafka.Group{})
 	if err != nil {
@@ -32,7 +33,7 @@ func produce(t *testing.T, b *broker, s *shelf, pin validate.Pin, o kafka.Produc
 func TestPublish(t *testing.T) {
 	t.Parallel()
 	b := newBroker()
-	p := produce(t, b, &shelf{}, validate.Version(orders, 2), kafka.ProducerOptions{})
+	p := produce(t, b, newShelf(), validate.Version(orders, 2), kafka.ProducerOptions{})
 	r := &kgo.Record{Topic: "orders", Key: []byte("k"), Value: []byte(`{"id":1}`), Headers: []kgo.RecordHeader{header("a", "1"), header("a", "2"), {Key: "null"}, header("messageId", "mine")}}
 	if err := p.Publish(ctx, r); err != nil {
 		t.Fatal(err)
@@ -74,7 +75,7 @@ func TestNothingUnvalidatedReachesTheBroker(t *testing.T) {
 		{"an invalid key", kgo.Record{Key: []byte(`"a"`), Value: []byte(`{"id":1}`)}, validate.PayloadInvalid},
 	} {
 		b := newBroker()
-		p := produce(t, b, &shelf{}, validate.Version(orders, 1), kafka.ProducerOptions{Key: &key})
+		p := produce(t, b, newShelf(), validate.Version(orders, 1), kafka.ProducerOptions{Key: &key})
 		tt.r.Topic = "orders"
 		err := p.Publish(ctx, &tt.r)
 		var e *validate.Error
@@ -102,7 +103,7 @@ func TestConventions(t *testing.T) {
 		{"a CloudEvent", kafka.ProducerOptions{}, []kgo.RecordHeader{header("ce_specversion", "1.0"), header("content-type", "application/json")}, map[string]string{"ce_dataschema": "urn:uuid:"}, `{"id":1}`, `"ab"`},
 	} {
 		b := newBroker()
-		p := produce(t, b, &shelf{}, validate.Version(orders, 1), tt.o)
+		p := produce(t, b, newShelf(), validate.Version(orders, 1), tt.o)
 		if err := p.Publish(ctx, &kgo.Record{Topic: "orders", Key: []byte(`"ab"`), Value: []byte(`{"id":1}`), Headers: tt.headers}); err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -118,7 +119,7 @@ func TestConventions(t *testing.T) {
 		}
 	}
 	b := newBroker()
-	p := produce(t, b, &shelf{}, validate.Version(orders, 1), kafka.ProducerOptions{Key: &key, FramePrefix: true})
+	p := produce(t, b, newShelf(), validate.Version(orders, 1), kafka.ProducerOptions{Key: &key, FramePrefix: true})
 	if err := p.Publish(ctx, &kgo.Record{Topic: "orders", Key: []byte(`"ab"`)}); err != nil || b.published()[0].Value != nil {
 		t.Errorf("a tombstone: %v", err)
 	}
@@ -126,7 +127,7 @@ func TestConventions(t *testing.T) {
 
 func TestProducerRefusesOptions(t *testing.T) {
 	t.Parallel()
-	v := validator(&shelf{})
+	v := newShelf().Validator()
 	t.Cleanup(v.Close)
 	for says, options := range map[string][]kgo.Opt{
 		"AllISRAcks":             {kgo.RequiredAcks(kgo.LeaderAck()), kgo.DisableIdempotentWrite()},
@@ -156,7 +157,7 @@ func TestCloseWaits(t *testing.T) {
 	t.Parallel()
 	b := newBroker()
 	b.answer = func(int, *kgo.Record) error { return errSilence }
-	p := produce(t, b, &shelf{}, validate.Version(orders, 1), kafka.ProducerOptions{})
+	p := produce(t, b, newShelf(), validate.Version(orders, 1), kafka.ProducerOptions{})
 	over := make(chan error, 1)
 	patience, give := context.WithCancel(ctx)
 	go func() { over <- p.Publish(patience, &kgo.Record{Topic: "orders", Value: []byte(`{"id":1}`)}) }()

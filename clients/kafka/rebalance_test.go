@@ -55,7 +55,7 @@ func TestRevoked(t *testing.T) {
 func TestRevokedWhileHolding(t *testing.T) {
 	t.Parallel()
 	w := consume(t, any1(), kafka.ConsumerOptions{Prefetch: 2}, nil, func(w *bench) {
-		w.s.fail(schemas.ErrUnreachable)
+		w.s.Fail(schemas.ErrUnreachable)
 		w.b.deliver(0, order(1, 1))
 		w.b.deliver(0, order(1, 2))
 		time.Sleep(time.Minute)
@@ -67,7 +67,7 @@ func TestRevokedWhileHolding(t *testing.T) {
 		if got := w.b.committed(); got != "" {
 			t.Errorf("committed %s", got)
 		}
-		w.s.fail(nil)
+		w.s.Fail(nil)
 		w.b.group.Assigned(ctx, zero)
 		w.b.set(func() { w.b.offsets[0] = 0 })
 		w.b.deliver(0, order(1, 1))
@@ -164,7 +164,7 @@ func TestStopAtTheLastAttempt(t *testing.T) {
 
 func TestConsumerRefusesToStart(t *testing.T) {
 	t.Parallel()
-	v := validator(&shelf{})
+	v := newShelf().Validator()
 	t.Cleanup(v.Close)
 	nothing := func(context.Context, *kafka.Delivery) error { return nil }
 	full := func(f func(*kafka.ConsumerOptions)) kafka.ConsumerOptions {
@@ -229,7 +229,7 @@ func TestConsumerRefusesToStart(t *testing.T) {
 
 func TestFates(t *testing.T) {
 	t.Parallel()
-	v := validator(&shelf{})
+	v := newShelf().Validator()
 	t.Cleanup(v.Close)
 	for _, tt := range []struct {
 		err  error

@@ -3,16 +3,11 @@ package kafka_test
 import (
 	"context"
 	"crypto/rand"
-	"flag"
+	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,46 +16,17 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/cartorio-registry/cartorio/api"
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/kafka"
-	"github.com/cartorio-registry/cartorio/clients/sr"
 	"github.com/cartorio-registry/cartorio/clients/validate"
-	"github.com/cartorio-registry/cartorio/registry"
-	"github.com/cartorio-registry/cartorio/registry/sqlite"
-	"github.com/cartorio-registry/cartorio/schemas"
-	"github.com/cartorio-registry/cartorio/schemas/avro"
-	"github.com/cartorio-registry/cartorio/schemas/jsonschema"
-	"github.com/cartorio-registry/cartorio/schemas/protobuf"
 )
 
-// brokerVariable holds the address of a Kafka that tests may use;
-// scripts/brokers.sh start sets it.
-const brokerVariable = "CARTORIO_TEST_KAFKA"
-
-var brokerTests atomic.Int32
-
-// TestMain fails when a broker was given and no test used it, and is loud when
-// none was given. In a process that a crash test started it plays its part.
-func TestMain(m *testing.M) {
-	if part := os.Getenv(partVariable); part != "" {
-		os.Exit(play(part))
-	}
-	flag.Parse()
-	// They wait for brokers, registries and each other's deaths, and compute little.
-	if err := flag.Set("test.parallel", "12"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	status := m.Run()
-	filter := flag.Lookup("test.run").Value.String() + flag.Lookup("test.skip").Value.String() + flag.Lookup("test.list").Value.String() + flag.Lookup("test.fuzz").Value.String()
-	switch url := os.Getenv(brokerVariable); {
-	case url == "":
-		fmt.Fprintf(os.Stderr, "SKIPPED: the tests on a real Kafka: set %s, or run `make test`\n", brokerVariable)
-	case filter == "" && brokerTests.Load() == 0:
-		fmt.Fprintf(os.Stderr, "FAIL: %s is set and no test used it\n", brokerVariable)
-		status = 1
-	}
-	os.Exit(status)
+// They wait for brokers, registries and each other's deaths, and compute little.
+var workshop = &brokertest.Workshop{
+	Name: "Kafka", Broker: "kafka", Variable: "CARTORIO_TEST_KAFKA", Parallel: 12, Consume: consumePart, Produce: producePart,
 }
+
+func TestMain(m *testing.M) { os.Exit(workshop.Main(m)) }
 
 // real is a topic, its dead letter, a group and a registry, all real and of this
 // test's own.
@@ -68,68 +34,16 @@ type real struct {
 	t                  *testing.T
 	seed               string
 	topic, dead, group string
-	registry           *door
-	client             *sr.Client
+	registry           *brokertest.Registry
 	v                  *validate.Validator
 	k                  *kgo.Client
-}
-
-// door is the registry's HTTP server, which a test may shut and open again at
-// the same address, or guard.
-type door struct {
-	t       *testing.T
-	handler http.Handler
-	address string
-	mu      sync.Mutex
-	server  *http.Server
-	guarded atomic.Bool
-	asked   atomic.Int64
-}
-
-func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	d.asked.Add(1)
-	if d.guarded.Load() {
-		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = io.WriteString(w, `{"error_code":401,"message":"who are you"}`)
-		return
-	}
-	d.handler.ServeHTTP(w, r)
-}
-
-func (d *door) open() {
-	d.t.Helper()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.address == "" {
-		d.address = "127.0.0.1:0"
-	}
-	l, err := net.Listen("tcp", d.address)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	d.address = l.Addr().String()
-	d.server = &http.Server{Handler: d, ReadHeaderTimeout: time.Second}
-	server := d.server
-	go func() { _ = server.Serve(l) }()
-}
-
-func (d *door) shut() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.server != nil {
-		_ = d.server.Close()
-	}
+	assigned           int // how often partitions were handed to what Consume began
 }
 
 // connect makes a topic of so many partitions on the real broker.
 func connect(t *testing.T, partitions int32) *real {
 	t.Helper()
-	seed := os.Getenv(brokerVariable)
-	if seed == "" {
-		t.Skipf("set %s to the address of a Kafka", brokerVariable)
-	}
-	brokerTests.Add(1)
-	return connectTo(t, seed, partitions)
+	return connectTo(t, workshop.Address(t), partitions)
 }
 
 // connectFake is connect on a broker within the process.
@@ -145,35 +59,18 @@ func connectFake(t *testing.T, partitions int32, options ...kfake.Opt) (*real, *
 
 func connectTo(t *testing.T, seed string, partitions int32) *real {
 	t.Helper()
-	r := &real{t: t, seed: seed}
-	journal, err := sqlite.Open(sqlite.Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reg, err := registry.Open(ctx, journal, registry.Options{Formats: []schemas.Format{avro.Format, jsonschema.Format, protobuf.Format}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = reg.Close() })
-	r.registry = &door{t: t, handler: api.New(reg, api.Options{})}
-	r.registry.open()
-	t.Cleanup(r.registry.shut)
-	if r.client, err = sr.New(sr.Options{URLs: []string{"http://" + r.registry.address}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.client.SetConfig(ctx, sr.Global, sr.Config{Level: "NONE"}); err != nil {
-		t.Fatal(err)
-	}
+	r := &real{t: t, seed: seed, registry: brokertest.NewRegistry(t)}
 	suffix := strings.ToLower(rand.Text()[:8])
 	r.topic, r.group = "orders-"+suffix, "work-"+suffix
 	r.dead = r.group + ".DLT"
+	var err error
 	if r.k, err = kgo.NewClient(kgo.SeedBrokers(seed), kgo.ProducerLinger(0), kgo.MetadataMinAge(100*time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.k.Close)
 	r.create(r.topic, partitions)
 	r.create(r.dead, 1)
-	r.v = r.validator(validate.Options{Grace: 500 * time.Millisecond})
+	r.v = r.registry.Validator(validate.Options{Grace: 500 * time.Millisecond})
 	return r
 }
 
@@ -198,7 +95,7 @@ func (r *real) create(topic string, partitions int32) {
 // topic has so many partitions, or none.
 func (r *real) await(topic string, partitions int32) {
 	r.t.Helper()
-	await(r.t, fmt.Sprintf("topic %s with %d partitions", topic, partitions), func() bool { return r.partitions(topic) == partitions })
+	brokertest.Await(r.t, fmt.Sprintf("topic %s with %d partitions", topic, partitions), func() bool { return r.partitions(topic) == partitions })
 }
 
 func (r *real) remove(topics ...string) {
@@ -212,21 +109,6 @@ func (r *real) remove(topics ...string) {
 	brief, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	_, _ = ask.RequestWith(brief, r.k)
-}
-
-func (r *real) validator(o validate.Options) *validate.Validator {
-	v := validate.NewWith(r.client, o, avro.Format, jsonschema.Format, protobuf.Format)
-	r.t.Cleanup(v.Close)
-	return v
-}
-
-func (r *real) register(subject string, t schemas.Type, text string) schemas.Found {
-	r.t.Helper()
-	f, err := r.client.Register(ctx, schemas.ParseSubject(subject), sr.Registration{Source: schemas.Source{Type: t, Text: text}})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return f
 }
 
 func (r *real) producer(p validate.Pin, o kafka.ProducerOptions) *kafka.Producer {
@@ -260,25 +142,7 @@ func (r *real) consumer(e *validate.Expect, h kafka.Handler, o kafka.ConsumerOpt
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	running, cancel := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { done <- c.Run(running) }()
-	var once sync.Once
-	stop = func() {
-		once.Do(func() {
-			cancel()
-			select {
-			case err := <-done:
-				if err != nil {
-					r.t.Errorf("Run: %v", err)
-				}
-			case <-time.After(60 * time.Second):
-				r.t.Error("the consumer does not stop")
-			}
-		})
-	}
-	r.t.Cleanup(stop)
-	return stop
+	return brokertest.Run(r.t, c.Run)
 }
 
 // committed is the sum of the group's committed offsets of the topic.
@@ -290,6 +154,9 @@ func (r *real) committed() int64 {
 	one.Group = r.group
 	ask.Groups = append(ask.Groups, one)
 	answer, err := ask.RequestWith(ctx, r.k)
+	if errors.Is(err, kerr.CoordinatorNotAvailable) {
+		return 0 // a broker that has just begun has none yet, nor anything committed
+	}
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -356,48 +223,4 @@ func (r *real) partitions(topic string) int32 {
 		r.t.Fatal(err)
 	}
 	return int32(len(answer.Topics[0].Partitions))
-}
-
-// await asks until it is so. A real broker tells nobody when it is done.
-func await(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(90 * time.Second)
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("never came about: %s", what)
-		}
-	}
-}
-
-// tally counts what a handler did.
-type tally struct {
-	mu    sync.Mutex
-	order []string
-	times map[string]int
-}
-
-func (c *tally) add(id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.times == nil {
-		c.times = map[string]int{}
-	}
-	c.order = append(c.order, id)
-	c.times[id]++
-}
-
-func (c *tally) ids() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.times)
-}
-
-func (c *tally) all() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.order)
 }

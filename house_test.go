@@ -96,10 +96,11 @@ var house = map[string]room{
 	"clients/activemq":              {ours: []string{"clients/validate", "clients/deliver", "clients/retry"}, outside: []string{goStomp}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"clients/amqp10":                {ours: []string{"clients/validate", "clients/deliver", "clients/retry"}, outside: []string{goAMQP}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"clients/brokers":               {outside: []string{franz}, never: []string{"net/http", "database/sql", "os", "os/exec"}},
-	"clients/bridge":                {ours: []string{"schemas", "clients/activemq", "clients/brokers", "clients/deliver", "clients/framing", "clients/kafka", "clients/rabbitmq", "clients/validate"}, outside: []string{amqp, franz, yaml}, never: []string{"net/http", "database/sql", "os", "os/exec"}},
+	"clients/bridge":                {ours: []string{"schemas", "clients/activemq", "clients/amqp10", "clients/brokers", "clients/deliver", "clients/framing", "clients/kafka", "clients/rabbitmq", "clients/validate"}, outside: []string{amqp, franz, goAMQP, yaml}, never: []string{"net/http", "database/sql", "os", "os/exec"}},
 	"clients/deadletter":            {ours: []string{"clients/validate"}, never: pure},
 	"clients/deadletter/rabbitmq":   {ours: []string{"clients/brokers", "clients/deadletter", "clients/validate"}, outside: []string{amqp}, never: pure},
 	"clients/deadletter/activemq":   {ours: []string{"clients/brokers", "clients/deadletter", "clients/validate"}, outside: []string{goStomp}, never: pure},
+	"clients/deadletter/amqp10":     {ours: []string{"clients/amqp10", "clients/brokers", "clients/deadletter", "clients/validate"}, outside: []string{goAMQP}, never: pure},
 	"clients/deadletter/kafka":      {ours: []string{"clients/brokers", "clients/deadletter", "clients/validate"}, outside: []string{franz}, never: pure},
 	"cmd/cartorio/internal/gitfs":   {never: []string{"net/http", "database/sql"}},
 	"cmd/cartorio/internal/archive": {never: append([]string{"path/filepath"}, pure...)},
@@ -109,7 +110,7 @@ var house = map[string]room{
 	"cmd/cartorio": {
 		ours: []string{
 			"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/derive", "schemas/formats", "schemas/folder", "schemas/jsontext",
-			"compat", "compat/checkers", "lint", "lint/linters", "registry", "registry/sqlite", "registry/transfer", "api", "clients/bridge", "clients/brokers", "clients/deadletter", "clients/deadletter/activemq", "clients/deadletter/kafka", "clients/deadletter/rabbitmq", "clients/framing", "clients/sr", "clients/translate", "clients/validate", "cmd/cartorio/internal/archive", "cmd/cartorio/internal/gitfs", "cmd/cartorio/internal/config", "cmd/cartorio/internal/gitops", "cmd/cartorio/internal/report",
+			"compat", "compat/checkers", "lint", "lint/linters", "registry", "registry/sqlite", "registry/transfer", "api", "clients/bridge", "clients/brokers", "clients/deadletter", "clients/deadletter/activemq", "clients/deadletter/amqp10", "clients/deadletter/kafka", "clients/deadletter/rabbitmq", "clients/framing", "clients/sr", "clients/translate", "clients/validate", "cmd/cartorio/internal/archive", "cmd/cartorio/internal/gitfs", "cmd/cartorio/internal/config", "cmd/cartorio/internal/gitops", "cmd/cartorio/internal/report",
 		},
 		outside: []string{cobra, pflag, yaml},
 		never:   []string{"os/exec"},

@@ -29,8 +29,16 @@ const (
 	deliveryDelay = "x-opt-delivery-delay"
 )
 
-// headersOf turns application properties into headers, in the order of their
-// names.
+// Headers are a message's application properties, in the order of their names.
+func Headers(m *amqp.Message) []validate.Header { return headersOf(m.ApplicationProperties) }
+
+// Payload is what a message carries: its data sections, or a value that is text or
+// bytes. No body is an empty payload.
+//
+// Errors: the body is of another kind.
+func Payload(m *amqp.Message) ([]byte, error) { return body(m) }
+
+// headersOf turns application properties into headers.
 func headersOf(properties map[string]any) []validate.Header {
 	out := make([]validate.Header, 0, len(properties)+8)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {

@@ -29,6 +29,7 @@ import (
 	"github.com/cartorio-registry/cartorio/clients/brokers"
 	"github.com/cartorio-registry/cartorio/clients/deadletter"
 	stompbox "github.com/cartorio-registry/cartorio/clients/deadletter/activemq"
+	amqp10box "github.com/cartorio-registry/cartorio/clients/deadletter/amqp10"
 	kafkabox "github.com/cartorio-registry/cartorio/clients/deadletter/kafka"
 	rabbitbox "github.com/cartorio-registry/cartorio/clients/deadletter/rabbitmq"
 	"github.com/cartorio-registry/cartorio/clients/sr"
@@ -240,6 +241,15 @@ func (p place) stomp(name string) string {
 	return "stomp://" + os.Getenv("CARTORIO_TEST_STOMP") + "/" + p.prefix + name
 }
 
+// amqp10 is stomp over AMQP 1.0.
+func (p place) amqp10(name string) string {
+	p.t.Helper()
+	if os.Getenv("CARTORIO_TEST_AMQP10") == "" {
+		p.t.Skip("NOT RUN: set CARTORIO_TEST_AMQP10 to the address of an ActiveMQ; make test starts one and names it when it cannot")
+	}
+	return "amqp10" + strings.TrimPrefix(os.Getenv("CARTORIO_TEST_AMQP10"), "amqp") + "/" + p.prefix + name
+}
+
 func (p place) box(address string) deadletter.Box {
 	p.t.Helper()
 	a, err := brokers.Parse(address, "", "")
@@ -252,6 +262,8 @@ func (p place) box(address string) deadletter.Box {
 		b = kafkabox.Open(a)
 	case brokers.STOMP:
 		b = stompbox.Open(a)
+	case brokers.AMQP10:
+		b = amqp10box.Open(a)
 	case brokers.RabbitMQ:
 	}
 	p.t.Cleanup(func() { _ = b.Close() })
@@ -333,6 +345,10 @@ func TestRealTranslate(t *testing.T) {
 		"Kafka to Kafka":       {place.topic, place.topic},
 		"ActiveMQ to Kafka":    {place.stomp, place.topic},
 		"RabbitMQ to ActiveMQ": {place.queue, place.stomp},
+		"AMQP 1.0 to Kafka":    {place.amqp10, place.topic},
+		"Kafka to AMQP 1.0":    {place.topic, place.amqp10},
+		"AMQP 1.0 to RabbitMQ": {place.amqp10, place.queue},
+		"STOMP to AMQP 1.0":    {place.stomp, place.amqp10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -385,6 +401,10 @@ func TestRealKilled(t *testing.T) {
 	}{
 		"RabbitMQ to Kafka": {place.queue, place.topic, 4},
 		"Kafka to RabbitMQ": {place.topic, place.queue, 1}, // a group waits ten seconds for each
+		"ActiveMQ to RabbitMQ": {place.stomp, place.queue, 4},
+		"RabbitMQ to ActiveMQ": {place.queue, place.stomp, 4},
+		"AMQP 1.0 to ActiveMQ": {place.amqp10, place.stomp, 4},
+		"ActiveMQ to AMQP 1.0": {place.stomp, place.amqp10, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

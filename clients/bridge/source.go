@@ -2,15 +2,16 @@ package bridge
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"strconv"
 	"time"
 
+	"github.com/Azure/go-amqp"
 	"github.com/rabbitmq/amqp091-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/cartorio-registry/cartorio/clients/activemq"
+	"github.com/cartorio-registry/cartorio/clients/amqp10"
 	"github.com/cartorio-registry/cartorio/clients/brokers"
 	"github.com/cartorio-registry/cartorio/clients/framing"
 	"github.com/cartorio-registry/cartorio/clients/kafka"
@@ -27,13 +28,15 @@ func (w *worker) consume(ctx context.Context) error {
 		return w.fromKafka(ctx)
 	case brokers.STOMP:
 		return w.fromSTOMP(ctx)
+	case brokers.AMQP10:
+		return w.fromAMQP10(ctx)
 	default:
 		return fmt.Errorf("bridge from %s: this protocol is not spoken by a bridge", w.o.From)
 	}
 }
 
 func (w *worker) fromRabbitMQ(ctx context.Context) error {
-	in := rabbitmq.Connect(w.o.From.Server(), amqp091.Config{Properties: amqp091.Table{"connection_name": "cartorio bridge"}})
+	in := rabbitmq.Connect(w.o.From.Server(), rabbit(w.o.From))
 	defer in.Close() //nolint:errcheck // the consumer has given back what it held
 	c, err := rabbitmq.NewConsumer(in.Open, w.o.Validator, w.o.Expect, func(ctx context.Context, d *rabbitmq.Delivery) error {
 		m := &Message{
@@ -84,13 +87,47 @@ func (w *worker) fromKafka(ctx context.Context) error {
 	return c.Run(ctx)
 }
 
-// stomp is how a broker of STOMP is connected to.
+// rabbit, stomp and amqp10Of are how brokers are connected to.
+func rabbit(a brokers.Address) amqp091.Config {
+	return amqp091.Config{TLSClientConfig: a.TLSConfig(), Properties: amqp091.Table{"connection_name": "cartorio bridge"}}
+}
+
 func stomp(a brokers.Address) activemq.Open {
-	o := activemq.Options{Login: a.User, Passcode: a.Password}
-	if a.TLS {
-		o.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	return activemq.Connect(a.Hosts[0], activemq.Options{Login: a.User, Passcode: a.Password, TLS: a.TLSConfig()})
+}
+
+func amqp10Of(a brokers.Address) amqp10.Open {
+	return amqp10.Connect(a.Server(), amqp.ConnOptions{TLSConfig: a.TLSConfig()})
+}
+
+func (w *worker) fromAMQP10(ctx context.Context) error {
+	c, err := amqp10.NewConsumer(amqp10Of(w.o.From), w.o.Validator, w.o.Expect, func(ctx context.Context, d *amqp10.Delivery) error {
+		m := &Message{Headers: amqp10.Headers(d.Message)}
+		if p := d.Message.Properties; p != nil {
+			for to, value := range map[*string]*string{&m.ContentType: p.ContentType, &m.ReplyTo: p.ReplyTo, &m.RoutingKey: p.Subject} {
+				if value != nil {
+					*to = *value
+				}
+			}
+			if p.CorrelationID != nil {
+				m.CorrelationID = fmt.Sprint(p.CorrelationID)
+			}
+			if p.MessageID != nil {
+				m.MessageID = fmt.Sprint(p.MessageID)
+			}
+			if p.GroupID != nil && *p.GroupID != "" {
+				m.Key = []byte(*p.GroupID)
+			}
+		}
+		return w.carry(ctx, &d.Outcome, m.keyed())
+	}, amqp10.ConsumerOptions{
+		Queue: w.o.From.Name, DeadLetter: w.o.Config.From.DeadLetter,
+		Workers: w.o.Config.From.Workers, Keyed: w.o.Config.From.Keyed, Drain: drain, Logger: w.log, Observe: w.count,
+	})
+	if err != nil {
+		return err
 	}
-	return activemq.Connect(a.Hosts[0], o)
+	return c.Run(ctx)
 }
 
 func (w *worker) fromSTOMP(ctx context.Context) error {

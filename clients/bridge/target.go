@@ -7,10 +7,12 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/Azure/go-amqp"
 	"github.com/rabbitmq/amqp091-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/cartorio-registry/cartorio/clients/activemq"
+	"github.com/cartorio-registry/cartorio/clients/amqp10"
 	"github.com/cartorio-registry/cartorio/clients/brokers"
 	"github.com/cartorio-registry/cartorio/clients/framing"
 	"github.com/cartorio-registry/cartorio/clients/kafka"
@@ -25,16 +27,23 @@ func (w *worker) target() (target, error) {
 	}
 	switch w.o.To.Kind {
 	case brokers.RabbitMQ:
-		out := rabbitmq.Connect(w.o.To.Server(), amqp091.Config{Properties: amqp091.Table{"connection_name": "cartorio bridge"}})
+		out := rabbitmq.Connect(w.o.To.Server(), rabbit(w.o.To))
 		return &toRabbitMQ{w.o.Config.To, w.o.To.Name, out, rabbitmq.NewProducer(out.Open, w.o.Validator, w.pin(), rabbitmq.ProducerOptions{})}, nil
 	case brokers.Kafka:
 		c, err := kgo.NewClient(append([]kgo.Opt{kgo.ProducerBatchMaxBytes(largestBatch), kgo.RecordDeliveryTimeout(publishTime)}, w.o.To.Options()...)...)
 		if err != nil {
 			return nil, fmt.Errorf("make a Kafka client: %w", err)
 		}
-		return &toKafka{w: w, client: c, producers: map[string]*kafka.Producer{}}, nil
+		framing := w.o.Config.To.Framing
+		return &toKafka{topic: w.o.To.Name, client: c, producers: byType[*kafka.Producer]{open: func(message string) (*kafka.Producer, error) {
+			return kafka.NewProducer(c, w.o.Validator, w.o.Pin, kafka.ProducerOptions{Type: message, StampConfluent: framing == "header", FramePrefix: framing == "confluent"})
+		}}}, nil
 	case brokers.STOMP:
 		return &toSTOMP{w.o.To.Name, activemq.NewProducer(stomp(w.o.To), w.o.Validator, w.pin(), activemq.ProducerOptions{})}, nil
+	case brokers.AMQP10:
+		return &toAMQP10{w.o.To.Name, byType[*amqp10.Producer]{open: func(message string) (*amqp10.Producer, error) {
+			return amqp10.NewProducer(amqp10Of(w.o.To), w.o.Validator, w.pin(), amqp10.ProducerOptions{Type: message}), nil
+		}}}, nil
 	}
 	return nil, errors.New("this protocol is not spoken by a bridge")
 }
@@ -73,11 +82,7 @@ func (t *toRabbitMQ) publish(ctx context.Context, m *Message) error {
 		MessageId: m.MessageID, Type: m.Type, Body: m.Payload,
 	}
 	for _, h := range m.withKey() {
-		p.Headers[h.Name] = h.Value
-		// Kafka's are bytes; text is what readers of AMQP look for.
-		if b, ok := h.Value.([]byte); ok && utf8.Valid(b) {
-			p.Headers[h.Name] = string(b)
-		}
+		p.Headers[h.Name] = textOr(h.Value)
 	}
 	return t.producer.Publish(ctx, exchange, key, p)
 }
@@ -86,37 +91,54 @@ func (t *toRabbitMQ) close(ctx context.Context) error {
 	return errors.Join(t.producer.Close(ctx), t.conn.Close())
 }
 
-// toKafka has one producer for each Protobuf message: there are few, and they
-// share a client.
-type toKafka struct {
-	w      *worker
-	client *kgo.Client
+// byType has one producer for each Protobuf message, of which there are few.
+type byType[P interface {
+	Close(ctx context.Context) error
+}] struct {
+	open func(message string) (P, error)
 
-	mu        sync.Mutex
-	producers map[string]*kafka.Producer
+	mu   sync.Mutex
+	made map[string]P
 }
 
-func (t *toKafka) of(message string) (*kafka.Producer, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if p := t.producers[message]; p != nil {
+func (b *byType[P]) of(message string) (P, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p, ok := b.made[message]; ok {
 		return p, nil
 	}
-	p, err := kafka.NewProducer(t.client, t.w.o.Validator, t.w.o.Pin, kafka.ProducerOptions{
-		Type: message, StampConfluent: t.w.o.Config.To.Framing == "header", FramePrefix: t.w.o.Config.To.Framing == "confluent",
-	})
+	p, err := b.open(message)
 	if err == nil {
-		t.producers[message] = p
+		if b.made == nil {
+			b.made = map[string]P{}
+		}
+		b.made[message] = p
 	}
 	return p, err
 }
 
+func (b *byType[P]) close(ctx context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var errs []error
+	for _, p := range b.made {
+		errs = append(errs, p.Close(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+type toKafka struct {
+	topic     string
+	client    *kgo.Client // shared by the producers
+	producers byType[*kafka.Producer]
+}
+
 func (t *toKafka) publish(ctx context.Context, m *Message) error {
-	p, err := t.of(m.Type)
+	p, err := t.producers.of(m.Type)
 	if err != nil {
 		return err
 	}
-	r := &kgo.Record{Topic: t.w.o.To.Name, Key: m.Key, Value: m.Payload}
+	r := &kgo.Record{Topic: t.topic, Key: m.Key, Value: m.Payload}
 	hasID := false
 	for _, h := range m.Headers {
 		one := kgo.RecordHeader{Key: h.Name}
@@ -142,12 +164,52 @@ func (t *toKafka) publish(ctx context.Context, m *Message) error {
 }
 
 func (t *toKafka) close(ctx context.Context) error {
-	var errs []error
-	for _, p := range t.producers {
-		errs = append(errs, p.Close(ctx))
-	}
+	err := t.producers.close(ctx)
 	t.client.Close()
-	return errors.Join(errs...)
+	return err
+}
+
+type toAMQP10 struct {
+	queue     string
+	producers byType[*amqp10.Producer]
+}
+
+func (t *toAMQP10) publish(ctx context.Context, m *Message) error {
+	p, err := t.producers.of(m.Type)
+	if err != nil {
+		return err
+	}
+	out := amqp.NewMessage(m.Payload)
+	out.ApplicationProperties, out.Properties = map[string]any{}, &amqp.MessageProperties{}
+	for _, h := range m.withKey() {
+		// Kafka has the content type among the headers; here it is a property.
+		if h.Name != "content-type" {
+			out.ApplicationProperties[h.Name] = textOr(h.Value)
+		}
+	}
+	if m.MessageID != "" {
+		out.ApplicationProperties[framing.MessageID] = m.MessageID
+	}
+	if m.CorrelationID != "" {
+		out.Properties.CorrelationID = m.CorrelationID
+	}
+	for to, value := range map[**string]string{&out.Properties.ContentType: m.ContentType, &out.Properties.ReplyTo: m.ReplyTo, &out.Properties.Subject: m.RoutingKey} {
+		if value != "" {
+			*to = &value
+		}
+	}
+	return p.Publish(ctx, t.queue, out)
+}
+
+func (t *toAMQP10) close(ctx context.Context) error { return t.producers.close(ctx) }
+
+// textOr is a header's value as readers of AMQP look for it: Kafka's bytes are
+// text where they can be.
+func textOr(value any) any {
+	if b, ok := value.([]byte); ok && utf8.Valid(b) {
+		return string(b)
+	}
+	return value
 }
 
 type toSTOMP struct {

@@ -26,6 +26,7 @@ import (
 	"github.com/cartorio-registry/cartorio/clients/brokers"
 	"github.com/cartorio-registry/cartorio/clients/deadletter"
 	"github.com/cartorio-registry/cartorio/clients/deadletter/activemq"
+	"github.com/cartorio-registry/cartorio/clients/deadletter/amqp10"
 	"github.com/cartorio-registry/cartorio/clients/deadletter/kafka"
 	"github.com/cartorio-registry/cartorio/clients/deadletter/rabbitmq"
 	"github.com/cartorio-registry/cartorio/clients/validate"
@@ -74,6 +75,7 @@ var real = []realBroker{
 	{"RabbitMQ", "CARTORIO_TEST_RABBITMQ", func(server, queue string) string { return server + "#" + queue }, makeQueue, false},
 	{"Kafka", "CARTORIO_TEST_KAFKA", func(server, topic string) string { return "kafka://" + server + "/" + topic }, makeTopic, false},
 	{"ActiveMQ", "CARTORIO_TEST_STOMP", func(server, queue string) string { return "stomp://" + server + "/" + queue }, func(*testing.T, string, string) {}, true},
+	{"ActiveMQ over AMQP 1.0", "CARTORIO_TEST_AMQP10", func(server, queue string) string { return "amqp10" + strings.TrimPrefix(server, "amqp") + "/" + queue }, func(*testing.T, string, string) {}, true},
 }
 
 func makeQueue(t *testing.T, server, queue string) {
@@ -123,6 +125,8 @@ func openAt(address string) (deadletter.Box, error) {
 		return kafka.Open(a), nil
 	case brokers.STOMP:
 		return activemq.Open(a), nil
+	case brokers.AMQP10:
+		return amqp10.Open(a), nil
 	case brokers.RabbitMQ:
 	}
 	return rabbitmq.Open(a), nil
@@ -276,7 +280,7 @@ func TestRealMissing(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for _, address := range []string{"amqp://me:secret@127.0.0.1:1#q"} {
+	for _, address := range []string{"amqp://me:secret@127.0.0.1:1#q", "amqp10://me:secret@127.0.0.1:1/q", "stomp://me:secret@127.0.0.1:1/q"} {
 		_, _, err := deadletter.List(t.Context(), mustOpen(t, address), deadletter.Filter{})
 		if err == nil || strings.Contains(err.Error(), "secret") {
 			t.Error(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/cartorio-registry/cartorio/clients/brokers"
 	"github.com/cartorio-registry/cartorio/clients/deadletter"
 	stompbox "github.com/cartorio-registry/cartorio/clients/deadletter/activemq"
+	amqp10box "github.com/cartorio-registry/cartorio/clients/deadletter/amqp10"
 	kafkabox "github.com/cartorio-registry/cartorio/clients/deadletter/kafka"
 	rabbitbox "github.com/cartorio-registry/cartorio/clients/deadletter/rabbitmq"
 	"github.com/cartorio-registry/cartorio/clients/sr"
@@ -39,6 +40,8 @@ func openBox(a brokers.Address) (deadletter.Box, error) {
 		return kafkabox.Open(a), nil
 	case brokers.STOMP:
 		return stompbox.Open(a), nil
+	case brokers.AMQP10:
+		return amqp10box.Open(a), nil
 	}
 	return nil, failf(exitUsage, "%s: this protocol is not spoken here", a)
 }

@@ -25,14 +25,22 @@ import (
 
 // Box is a queue.
 type Box struct {
-	at  brokers.Address
-	out *stomp.Conn // to publish; what is read has a connection of its own
+	at        brokers.Address
+	isBrowser bool
+	out       *stomp.Conn // to publish; what is read has a connection of its own
 }
 
 var _ deadletter.Box = (*Box)(nil)
 
 // Open makes a box of a queue. It connects when it is used.
 func Open(a brokers.Address) *Box { return &Box{at: a} }
+
+// Browse makes a box of a queue whose consumers are at work: letters are copies,
+// handed out to nobody else the less, and none can be removed.
+func Browse(a brokers.Address) *Box { return &Box{at: a, isBrowser: true} }
+
+// errBrowsing says that a browser removes nothing.
+var errBrowsing = errors.New("the queue is only looked at")
 
 const (
 	dialTime = 30 * time.Second
@@ -49,8 +57,8 @@ func (b *Box) dial(ctx context.Context) (*stomp.Conn, error) {
 	defer cancel()
 	var raw net.Conn
 	var err error
-	if b.at.TLS {
-		raw, err = (&tls.Dialer{Config: &tls.Config{MinVersion: tls.VersionTLS12}}).DialContext(ctx, "tcp", b.at.Hosts[0])
+	if c := b.at.TLSConfig(); c != nil {
+		raw, err = (&tls.Dialer{Config: c}).DialContext(ctx, "tcp", b.at.Hosts[0])
 	} else {
 		raw, err = (&net.Dialer{}).DialContext(ctx, "tcp", b.at.Hosts[0])
 	}
@@ -96,7 +104,11 @@ func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.
 	if err != nil {
 		return err
 	}
-	s, err := in.Subscribe(destination(b.at.Name), stomp.AckClientIndividual, stomp.SubscribeOpt.Header("activemq.prefetchSize", strconv.Itoa(prefetch)))
+	mode, option := stomp.AckClientIndividual, stomp.SubscribeOpt.Header("activemq.prefetchSize", strconv.Itoa(prefetch))
+	if b.isBrowser {
+		mode, option = stomp.AckAuto, stomp.SubscribeOpt.Header("browser", "true")
+	}
+	s, err := in.Subscribe(destination(b.at.Name), mode, option)
 	if err != nil {
 		_ = in.MustDisconnect()
 		return fmt.Errorf("subscribe to %s: %w", b.at.Name, err)
@@ -115,7 +127,7 @@ func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.
 	began := time.Now()
 	for {
 		m, err := next(ctx, s)
-		if m == nil || err != nil {
+		if m == nil || err != nil || b.isBrowser && m.Header.Get("browser") == "end" {
 			return err
 		}
 		// What failed again meanwhile is not looked at a second time.
@@ -129,6 +141,9 @@ func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.
 		}
 		switch fate {
 		case deadletter.Remove:
+			if b.isBrowser {
+				return fmt.Errorf("remove %s: %w", l.ID(), errBrowsing)
+			}
 			if err := in.Ack(m); err != nil {
 				return fmt.Errorf("remove %s: %w", l.ID(), err)
 			}

@@ -8,6 +8,7 @@ package rabbitmq
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"maps"
@@ -27,6 +28,7 @@ import (
 // Box is a queue. It opens its connection when it is first used.
 type Box struct {
 	url, queue string
+	trust      *tls.Config
 	conn       *amqp.Connection
 	out        *amqp.Channel // in confirm mode
 	returns    chan amqp.Return
@@ -38,13 +40,13 @@ type Box struct {
 var _ deadletter.Box = (*Box)(nil)
 
 // Open makes a box of a queue. It connects when it is used.
-func Open(a brokers.Address) *Box { return &Box{url: a.Server(), queue: a.Name} }
+func Open(a brokers.Address) *Box { return &Box{url: a.Server(), queue: a.Name, trust: a.TLSConfig()} }
 
 func (b *Box) connect() error {
 	if b.conn != nil && !b.conn.IsClosed() {
 		return nil
 	}
-	conn, err := amqp.DialConfig(b.url, amqp.Config{Heartbeat: 10 * time.Second, Locale: "en_US", Properties: amqp.Table{"connection_name": "cartorio dead letters"}})
+	conn, err := amqp.DialConfig(b.url, amqp.Config{Heartbeat: 10 * time.Second, TLSClientConfig: b.trust, Locale: "en_US", Properties: amqp.Table{"connection_name": "cartorio dead letters"}})
 	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) {

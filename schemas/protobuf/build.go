@@ -158,8 +158,16 @@ func (b *builder) fieldOptions(f *Field, list *ast.CompactOptionsNode) {
 	if list == nil {
 		return
 	}
-	for _, n := range list.Options {
-		o := b.option(n, f.Place.Pointer)
+	all := make([]Option, len(list.Options))
+	for i, n := range list.Options {
+		all[i] = b.option(n, f.Place.Pointer)
+	}
+	f.take(all)
+}
+
+// take gives a field its options.
+func (f *Field) take(list []Option) {
+	for _, o := range list {
 		switch {
 		case o.Is("default") && f.Default == nil:
 			f.Default = &o.Value

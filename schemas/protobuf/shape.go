@@ -1,9 +1,6 @@
 package protobuf
 
-import (
-	"slices"
-	"strconv"
-)
+import "slices"
 
 // Shape is what a plain proto3 text declares, read without compiling it: as much
 // as it takes to follow fields to the types of other files. Enum values and
@@ -20,7 +17,7 @@ type Shape struct {
 // ShapeMessage is a message by its full name.
 type ShapeMessage struct {
 	Name   string
-	Fields []ShapeField // in text order
+	Fields []ShapeField // in text order, those of oneofs behind the others
 }
 
 // ShapeField is a field. Type is as written; Key is the key's of a map, empty
@@ -38,80 +35,81 @@ type ShapeField struct {
 // extensions or public imports. It does not find everything that is wrong with a
 // text.
 func ShapeOf(text string) (shape *Shape, ok bool) {
-	s := &sketch{text: text, shape: &shaping{}}
-	if !s.next() || !s.file() || s.shape.not || !s.shape.isProto3 {
+	f, ok := plainFile("", text)
+	if !ok || f.Syntax != "proto3" || telling(f.Options) {
 		return nil, false
 	}
-	out := &s.shape.Shape
-	out.Package, out.Imports = s.pack, s.needs
-	out.Enums = append(s.enums, s.inner...)
-	return out, true
+	out := &Shape{Package: f.Package}
+	for _, i := range f.Imports {
+		switch {
+		case i.Public:
+			return nil, false
+		case bundledPaths[i.Path]:
+			out.Bundled = append(out.Bundled, bundledFiles[i.Path].unit().file.names()...)
+		case !slices.Contains(out.Imports, i.Path):
+			out.Imports = append(out.Imports, i.Path)
+		}
+	}
+	for _, s := range f.Services {
+		ok = ok && !telling(s.Options)
+	}
+	for _, e := range f.Enums {
+		ok = out.enum(e) && ok
+	}
+	f.each(func(m *Message) { ok = ok && out.message(m) })
+	return out, ok
 }
 
 // mostShaped bounds the fields of a message, each of which is held against the
 // others.
 const mostShaped = 1_000
 
-// shaping is a Shape in the making; nil makes none.
-type shaping struct {
-	Shape
-	now           *ShapeMessage // whose fields are read
-	isProto3, not bool
+// telling tells whether an option changes what a declaration is, or may.
+func telling(list []Option) bool {
+	return slices.ContainsFunc(list, func(o Option) bool {
+		switch o.Name[0].Name {
+		case "packed", "features", "map_entry", "message_set_wire_format":
+			return true
+		}
+		return o.Name[0].Extension
+	})
 }
 
-func (s *shaping) refuse() {
-	if s != nil {
-		s.not = true
-	}
+func (s *Shape) enum(e *Enum) bool {
+	s.Enums = append(s.Enums, e.FullName)
+	return !telling(e.Options) && !slices.ContainsFunc(e.Values, func(v *EnumValue) bool { return telling(v.Options) })
 }
 
-func (s *shaping) syntax(syntax string) {
-	if s != nil {
-		s.isProto3 = syntax == "proto3"
+func (s *Shape) message(m *Message) bool {
+	out := &ShapeMessage{Name: m.FullName}
+	s.Messages = append(s.Messages, out)
+	ok := !telling(m.Options)
+	for _, e := range m.Enums {
+		ok = s.enum(e) && ok
 	}
+	for _, f := range m.Fields {
+		ok = ok && out.field(f, "")
+	}
+	for _, o := range m.Oneofs {
+		for _, f := range o.Fields {
+			ok = ok && out.field(f, o.Name)
+		}
+	}
+	return ok
 }
 
-func (s *shaping) imports(path string) {
-	if s != nil && bundledPaths[path] {
-		s.Bundled = append(s.Bundled, bundledFiles[path].unit().file.names()...)
+func (m *ShapeMessage) field(from *Field, oneof string) bool {
+	f := ShapeField{
+		Name: from.Name, JSON: jsonName(from.Name), Number: from.Number, Label: from.Label,
+		Type: from.Type, Key: from.Key, Oneof: oneof,
 	}
-}
-
-// telling are the options that change what a field is.
-var telling = []string{"default", "json_name", "packed", "features", "map_entry", "message_set_wire_format"}
-
-func (s *shaping) option(name string) {
-	if s != nil && slices.Contains(telling, name) {
-		s.not = true
+	if from.IsMap() {
+		f.Type = from.Value
 	}
-}
-
-// open begins a message, and answers the one around it for shut.
-func (s *shaping) open(full string) (around *ShapeMessage) {
-	if s == nil {
-		return nil
+	if from.Default != nil || from.JSONName != nil || telling(from.Options) || f.Number < 1 || f.Number > maxTag || len(m.Fields) == mostShaped ||
+		slices.ContainsFunc(m.Fields, func(g ShapeField) bool { return g.Number == f.Number || g.Name == f.Name || g.JSON == f.JSON }) {
+		return false
 	}
-	around, s.now = s.now, &ShapeMessage{Name: full}
-	s.Messages = append(s.Messages, s.now)
-	return around
-}
-
-func (s *shaping) shut(around *ShapeMessage) {
-	if s != nil {
-		s.now = around
-	}
-}
-
-func (s *shaping) field(f ShapeField, name, number string) {
-	if s == nil {
-		return
-	}
-	n, err := strconv.ParseInt(number, 10, 32)
-	f.Name, f.JSON, f.Number = name, jsonName(name), int32(n)
-	if s.not || err != nil || n < 1 || n > maxTag || len(s.now.Fields) == mostShaped || slices.ContainsFunc(s.now.Fields, func(g ShapeField) bool {
-		return g.Number == f.Number || g.Name == f.Name || g.JSON == f.JSON
-	}) {
-		s.not = true
-	}
-	s.now.Fields = append(s.now.Fields, f)
+	m.Fields = append(m.Fields, f)
+	return true
 }

@@ -4,22 +4,32 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 )
 
 // parsed is the outline by the parser.
 func parsed(path, text string) (out schemas.Outline, err error) {
-	u, err := readText(path, text, schemas.DefaultLimits(), false)
+	u, err := parsedText(path, text)
 	if err != nil {
 		return out, err
 	}
 	return outline(path, u.file), nil
+}
+
+func parsedText(path, text string) (*unit, error) {
+	s, err := scan(text, schemas.DefaultLimits(), false)
+	if err != nil {
+		return nil, err
+	}
+	return parseText(path, s)
 }
 
 var sketched = []string{
@@ -36,6 +46,9 @@ var sketched = []string{
 	`edition = "2023"; message M { string a = 1 [features.field_presence = IMPLICIT]; }`,
 	`syntax = "proto3"; /* block */ option (o) = { a: 1 b { c: "d" } }; message M { ; string a = 0x1; string b = 017; double c = 1.5; }`,
 	`syntax = "proto3"; package a . b; message M { a . M x = 1; string s = 2 [default = "a" "b"]; }`,
+	"/* a\n b */ syntax = \"proto3\"; // c\r\nimport\n\"a/~b.proto\"\n; message\tM /**/ { /* x */ string é = 1; }",
+	"syntax = 'proto3';\n/* a\n\n * b\n */\nmessage M { /*/ c */ string a = 1 [\n\tdeprecated = true, /* d\n */ default = 'x'\n\t]; /***/ }\n/* end",
+	"syntax = \"proto3\"; message M { string a = 1; // \xff\n }",
 	``, `;`, `syntax = "proto4";`, `message`, `message M {`, `package a; package b;`, `message M {} package a;`,
 }
 
@@ -61,7 +74,7 @@ func TestSketchIsTheParsers(t *testing.T) {
 		}
 	}
 	tokens := regexp.MustCompile(`[A-Za-z_0-9]+|"[^"\n]*"|'[^'\n]*'|//[^\n]*|\s+|.`)
-	known, refused := 0, 0
+	known, refused, files := 0, 0, 0
 	check := func(text string) {
 		got, ok := outlineOf("p.proto", text)
 		want, err := parsed("p.proto", text)
@@ -75,6 +88,18 @@ func TestSketchIsTheParsers(t *testing.T) {
 			}
 		case err != nil:
 			refused++
+		}
+		made, ok := plainFile("p.proto", text)
+		if !ok {
+			return
+		}
+		files++
+		u, err := parsedText("p.proto", text)
+		switch {
+		case err != nil:
+			t.Errorf("%q becomes a file, and the parser says: %v", text, err)
+		case !reflect.DeepEqual(made, u.file):
+			t.Errorf("%q (-parser +sketch):\n%s", text, cmp.Diff(u.file, made, cmpopts.IgnoreFields(Message{}, "Parent", "File"), cmpopts.IgnoreFields(Enum{}, "File")))
 		}
 	}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -103,5 +128,8 @@ func TestSketchIsTheParsers(t *testing.T) {
 	t.Logf("%d sketched, %d refused by the parser", known, refused)
 	if _, ok := outlineOf("p.proto", sketched[0]); !ok {
 		t.Error("the first text is not sketched")
+	}
+	if files < 100 {
+		t.Errorf("%d files were made without the parser: too few to tell", files)
 	}
 }

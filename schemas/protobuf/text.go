@@ -29,17 +29,17 @@ type unit struct {
 	effort  int // see graph.effortOf
 
 	mu   sync.Mutex
-	root *ast.FileNode // nil once it was released
+	root *ast.FileNode // nil where it was not needed, and once it was released
 }
 
-func newUnit(path string, tree *ast.FileNode, s *scanned) *unit {
-	u := &unit{path: path, file: build(path, tree, s), scan: s, root: tree}
+func newUnit(path string, f *File, s *scanned, tree *ast.FileNode) *unit {
+	u := &unit{path: path, file: f, scan: s, root: tree}
 	u.symbols = sync.OnceValue(func() symbols { return symbolsOf(u.file) })
 	u.canonical = sync.OnceValue(func() string { return u.file.print(true) })
 	return u
 }
 
-// tree is the syntax tree, parsed again if it was released.
+// tree is the syntax tree, parsed now if it is not there.
 //
 // Errors: none for a text that parsed once.
 func (u *unit) tree() (*ast.FileNode, error) {
@@ -95,6 +95,16 @@ func readText(path, text string, limits schemas.Limits, stored bool) (u *unit, e
 	if err != nil {
 		return nil, err
 	}
+	if len(s.breaks) == 0 {
+		if f, ok := plainFile(path, s.text); ok {
+			return newUnit(path, f, s, nil), nil
+		}
+	}
+	return parseText(path, s)
+}
+
+// parseText is the rest of readText, by the parser.
+func parseText(path string, s *scanned) (u *unit, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			u, err = nil, schemas.SyntaxErrors{{Summary: "the text cannot be parsed", Detail: fmt.Sprintf("the parser gave up: %v", p)}}
@@ -114,7 +124,7 @@ func readText(path, text string, limits schemas.Limits, stored bool) (u *unit, e
 	if err != nil {
 		return nil, c.errors(err)
 	}
-	return newUnit(path, tree, s), nil
+	return newUnit(path, build(path, tree, s), s, tree), nil
 }
 
 // collector gathers what the compiler says.

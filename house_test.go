@@ -96,6 +96,7 @@ var house = map[string]room{
 	"clients/activemq":              {ours: []string{"clients/validate", "clients/deliver", "clients/retry"}, outside: []string{goStomp}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"clients/amqp10":                {ours: []string{"clients/validate", "clients/deliver", "clients/retry"}, outside: []string{goAMQP}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"clients/brokers":               {outside: []string{franz}, never: []string{"net/http", "database/sql", "os", "os/exec"}},
+	"clients/queues":                {ours: []string{"clients/brokers", "clients/deadletter", "clients/framing"}, outside: []string{amqp, franz}, never: []string{"database/sql", "os", "os/exec"}},
 	"clients/bridge":                {ours: []string{"schemas", "clients/activemq", "clients/amqp10", "clients/brokers", "clients/deliver", "clients/framing", "clients/kafka", "clients/rabbitmq", "clients/validate"}, outside: []string{amqp, franz, goAMQP, yaml}, never: []string{"net/http", "database/sql", "os", "os/exec"}},
 	"clients/deadletter":            {ours: []string{"clients/validate"}, never: pure},
 	"clients/deadletter/rabbitmq":   {ours: []string{"clients/brokers", "clients/deadletter", "clients/validate"}, outside: []string{amqp}, never: pure},
@@ -110,7 +111,7 @@ var house = map[string]room{
 	"cmd/cartorio": {
 		ours: []string{
 			"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/derive", "schemas/formats", "schemas/folder", "schemas/jsontext",
-			"compat", "compat/checkers", "lint", "lint/linters", "registry", "registry/sqlite", "registry/transfer", "api", "clients/bridge", "clients/brokers", "clients/deadletter", "clients/deadletter/activemq", "clients/deadletter/amqp10", "clients/deadletter/kafka", "clients/deadletter/rabbitmq", "clients/framing", "clients/sr", "clients/translate", "clients/validate", "cmd/cartorio/internal/archive", "cmd/cartorio/internal/gitfs", "cmd/cartorio/internal/config", "cmd/cartorio/internal/gitops", "cmd/cartorio/internal/report",
+			"compat", "compat/checkers", "lint", "lint/linters", "registry", "registry/sqlite", "registry/transfer", "api", "clients/bridge", "clients/brokers", "clients/deadletter", "clients/deadletter/activemq", "clients/deadletter/amqp10", "clients/deadletter/kafka", "clients/deadletter/rabbitmq", "clients/framing", "clients/queues", "clients/sr", "clients/translate", "clients/validate", "cmd/cartorio/internal/archive", "cmd/cartorio/internal/gitfs", "cmd/cartorio/internal/config", "cmd/cartorio/internal/gitops", "cmd/cartorio/internal/report",
 		},
 		outside: []string{cobra, pflag, yaml},
 		never:   []string{"os/exec"},
@@ -128,6 +129,10 @@ var house = map[string]room{
 		outside: []string{goAMQP},
 	},
 	"examples/exampletest": {ours: []string{"api", "compat/checkers", "registry", "registry/sqlite", "schemas/formats"}},
+	"examples/acknowledgement": {
+		ours:    []string{"schemas", "schemas/jsonschema", "clients/activemq", "clients/kafka", "clients/rabbitmq", "clients/sr", "clients/validate"},
+		outside: []string{amqp, franz, goStomp},
+	},
 	"examples/pubsub": {
 		ours:    []string{"schemas", "schemas/jsonschema", "clients/deliver", "clients/sr", "clients/validate", "clients/rabbitmq", "clients/retry"},
 		outside: []string{amqp},

@@ -48,23 +48,36 @@ func (a *app) doctorCommand() *cobra.Command {
 	var registry, format, environment, against string
 	var all bool
 	var timeout time.Duration
+	var broker brokerLook
 	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "Explain the configuration, and try registry and git",
+		Use:   "doctor [ADDRESS...]",
+		Short: "Explain the configuration, try registry and git, or look at queues",
 		Long: `Prints every setting that is not a default with who said it (--all: the defaults
 too), and looks at what a gate needs: the files of the configuration, git with
 enough history for check --against, the registry and what this caller may do there.
 Secrets are told to be there, never shown. Nothing is changed.
 
+` + brokerLookHelp + `
+
 Exits 0 when nothing is wrong, 2 for a fault of files or git, 4 when the registry
-that was named does not answer, 5 when it refuses the caller or is read-only.
+or the broker that was named does not answer, 5 when it refuses the caller. Advice
+is a note and exits 0.
+
+` + brokerHelp + `
 
 ` + remoteHelp,
-		Example: "  cartorio doctor\n  cartorio doctor --all --format json",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Example: `  cartorio doctor
+  cartorio doctor --all --format json
+  cartorio doctor amqp://localhost#orders --management http://localhost:15672 --dead-letter amqp://localhost#orders.dlq
+  cartorio doctor kafka://localhost:9092/orders --group billing`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if format != "text" && format != "json" {
 				return failf(exitUsage, "--format %q is neither text nor json", format)
+			}
+			broker.queues = args
+			if err := broker.check(); err != nil {
+				return err
 			}
 			named := explicit(cmd, "registry") || cmd.Flags().Lookup("registry").Changed
 			if u, err := a.environment(environment); err != nil {
@@ -75,6 +88,12 @@ that was named does not answer, 5 when it refuses the caller or is read-only.
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
 			d := diagnosis{Tool: "cartorio " + readBuild().Version, File: filepath.ToSlash(a.config.Name), Settings: []setting{}, Checks: []finding{}}
+			if broker.isAsked() {
+				if err := a.lookAtBrokers(ctx, &d, &broker); err != nil {
+					return err
+				}
+				return a.tellDiagnosis(d, format)
+			}
 			if err := a.origins(cmd.Root(), cmd, &d, all); err != nil {
 				return err
 			}
@@ -89,8 +108,9 @@ that was named does not answer, 5 when it refuses the caller or is read-only.
 	f.StringVar(&format, "format", "text", "text or json")
 	f.StringVar(&environment, "environment", "", "`NAME` of an environment of cartorio.yaml")
 	f.StringVar(&against, "against", "", "git `BASE` to look for (default: that of check)")
-	f.DurationVar(&timeout, "timeout", 10*time.Second, "how long to wait for the registry")
+	f.DurationVar(&timeout, "timeout", 30*time.Second, "how long to wait for registry and brokers")
 	keyed(cmd, "all", "doctor.all", "CARTORIO_DOCTOR_ALL")
+	broker.flags(cmd)
 	remoteFlags(cmd, &registry)
 	oneOf(cmd, "format", "text", "json")
 	return cmd

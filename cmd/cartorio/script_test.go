@@ -128,12 +128,17 @@ func request(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// answers STATUS CODE MESSAGE starts a registry that answers everything so.
+// answers STATUS CODE MESSAGE starts a registry that answers everything so; a
+// MESSAGE that is an object is the whole answer.
 func answers(ts *testscript.TestScript, neg bool, args []string) {
 	status, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
+		if strings.HasPrefix(args[2], "{") {
+			_, _ = io.WriteString(w, args[2])
+			return
+		}
 		fmt.Fprintf(w, `{"error_code":%s,"message":%q}`, args[1], args[2])
 	}))
 	ts.Defer(s.Close)

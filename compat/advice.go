@@ -66,7 +66,7 @@ func Advise(q Question) (Report, Advice, bool) {
 	if q.Next == nil || len(q.History) == 0 {
 		return Check(q), Advice{}, false
 	}
-	q.Level, q.History = q.Level.alone(), q.History[:1]
+	q.Level, q.History, q.Brief = q.Level.alone(), q.History[:1], false
 	old := q.History[0]
 	checkers := make([]Checker, len(q.Checkers))
 	for i, c := range q.Checkers {

@@ -13,9 +13,28 @@ const defaultSteps = 2_000_000
 // machine. The zero value is the default.
 type Budget struct {
 	Steps int
+	// Asked is what the steps are for: nothing need be spent on the rest.
+	Asked Asked
 	// pool, where there is one, is what all meters of a question draw on together.
 	pool *Meter
 }
+
+// Asked is what the caller of a checker's Truth looks at. The zero value is
+// everything, and a checker may always tell more than it was asked.
+type Asked struct {
+	// Level has the directions for which the whole pair is to be proved or refuted;
+	// None is both. Of the other one the changes and their effects are told all the
+	// same.
+	Level Level
+	// Brief asks for no payload that does not decide the whole pair.
+	Brief bool
+}
+
+// Backward tells whether it matters what new makes of old's data.
+func (a Asked) Backward() bool { return a.Level == None || a.Level.AsksBackward() }
+
+// Forward tells whether it matters what old makes of new's data.
+func (a Asked) Forward() bool { return a.Level == None || a.Level.AsksForward() }
 
 // Meter starts a count.
 func (b Budget) Meter() *Meter {

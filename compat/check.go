@@ -34,6 +34,10 @@ type Question struct {
 
 	ValidateFields bool // told in the messages, changes nothing
 
+	// Brief asks for verdict, messages, and of the findings for all but the witness
+	// and, without exceptions to be matched, the fingerprint. It changes no answer.
+	Brief bool
+
 	// Variant reads a text in the place of one of the question's schemas, with
 	// that schema's references. Nil asks for no repairs.
 	Variant func(of schemas.Schema, text string) (schemas.Schema, error)
@@ -192,6 +196,9 @@ func compare(q Question, old Old) (Comparison, []string) {
 	return c.conclude(q, &judge, nil, openText)
 }
 
+// identifies tells whether findings need their fingerprint.
+func (q Question) identifies() bool { return !q.Brief || len(q.Exceptions) > 0 }
+
 // layers are those that must hold under SOUND and BOTH.
 func (q Question) layers(c Checker) []Layer {
 	if len(q.Layers) == 0 {
@@ -230,6 +237,9 @@ func truth(c Checker, old, next schemas.Schema, q Question) (effects map[Layer]E
 	}()
 	if c.Truth == nil {
 		return nil, nil, fmt.Errorf("%w: what happens to %s data is not analysed by this version", ErrNotChecked, c.Format)
+	}
+	if q.Brief {
+		q.Budget.Asked = Asked{Level: q.Level, Brief: true}
 	}
 	effects, changes = c.Truth(old, next, q.Budget)
 	return effects, changes, nil

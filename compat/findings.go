@@ -22,7 +22,17 @@ const (
 	Note             Severity = "note"     // is there to be known
 )
 
-func (s Severity) rank() int { return slices.Index([]Severity{SeverityBreaking, Risk, Note}, s) }
+func (s Severity) rank() int {
+	switch s {
+	case SeverityBreaking:
+		return 0
+	case Risk:
+		return 1
+	case Note:
+		return 2
+	}
+	return -1
+}
 
 // Location is a place in one of the two texts, for people and for annotations.
 // Lines and columns count from 1, columns in bytes; 0 is not known.
@@ -326,5 +336,8 @@ func show(w *Witness, d direction, layer Layer, kind Kind) *ShownWitness {
 // sortFindings puts what refuses first; within a severity the order of the
 // texts stays.
 func sortFindings(list []Finding) {
-	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(a.Severity.rank(), b.Severity.rank()) })
+	byRank := func(a, b Finding) int { return cmp.Compare(a.Severity.rank(), b.Severity.rank()) }
+	if !slices.IsSortedFunc(list, byRank) {
+		slices.SortStableFunc(list, byRank)
+	}
 }

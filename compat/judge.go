@@ -52,6 +52,7 @@ type judge struct {
 	because [2][]int
 	index   changeIndex
 	looked  int // changes held against differences so far
+	wholes  [2]*Outcome
 }
 
 // differences of a direction.
@@ -75,15 +76,19 @@ func (j *judge) rule(id string) (*Rule, bool) {
 
 // whole is the outcome of the whole pair on the layers that count.
 func (j *judge) whole(d direction) Outcome {
+	if known := j.wholes[d]; known != nil {
+		return *known
+	}
 	out := Reads
 	for _, layer := range j.layers {
 		out = out.Combine(d.of(j.c.Effects[layer]).Whole())
 	}
+	j.wholes[d] = &out
 	return out
 }
 
 // hurts is the outcome of one change on the layers that count.
-func (j *judge) hurts(c Change, d direction) Outcome {
+func (j *judge) hurts(c *Change, d direction) Outcome {
 	out := Reads
 	for _, layer := range j.layers {
 		if e, ok := c.Effects[layer]; ok {
@@ -144,8 +149,10 @@ func (j *judge) findings() {
 			loose = append(loose, j.loose(difference, d))
 		}
 	}
-	blamed := map[direction]bool{}
-	for i, change := range j.c.Changes {
+	var blamed [2]bool
+	j.c.Findings = slices.Grow(j.c.Findings, len(j.c.Changes)+len(loose)+1)
+	for i := range j.c.Changes {
+		change := &j.c.Changes[i]
 		f := j.changed(change, explained[i])
 		f.Severity = j.severity(change, refused[i])
 		for _, d := range directions {
@@ -184,7 +191,9 @@ func (j *judge) blind() {
 		}
 		f = j.finding(&readBlindly, c.Path, c.Old, c.New, "", "")
 		f.Severity = Risk
-		f.Witness = show(c.Blind[d], d, j.checker.Layer, Altered)
+		if !j.q.Brief {
+			f.Witness = show(c.Blind[d], d, j.checker.Layer, Altered)
+		}
 		elsewhere(&f, c.Elsewhere)
 	}
 	if len(told) > 0 {
@@ -206,7 +215,7 @@ func elsewhere(f *Finding, sides [2]bool) {
 // severity: a change refuses where an answer that counts refuses because of it;
 // it is a risk where an answer that does not count does, or data is hurt softly.
 // A node's refusal that the whole pair does not share hurts nobody.
-func (j *judge) severity(c Change, refused bool) Severity {
+func (j *judge) severity(c *Change, refused bool) Severity {
 	out := Note
 	if refused {
 		if j.q.VerdictPolicy.countsReference() {
@@ -249,17 +258,21 @@ func (j *judge) explaining(d Difference, dir direction) int {
 	if i := j.placed(d, dir, true); i >= 0 {
 		return i
 	}
-	return slices.IndexFunc(j.c.Changes, func(c Change) bool {
+	for i := range j.c.Changes {
 		if j.looked++; j.looked > mostLooked {
-			return false
+			break
 		}
+		c := &j.c.Changes[i]
 		reader, writer := sides(c, dir)
-		return within(reader, d.Reader) && within(writer, d.Writer) && j.hurts(c, dir).IsHard()
-	})
+		if within(reader, d.Reader) && within(writer, d.Writer) && j.hurts(c, dir).IsHard() {
+			return i
+		}
+	}
+	return -1
 }
 
 // sides are the places of a change on the reader's and the writer's side.
-func sides(c Change, dir direction) (reader, writer schemas.Place) {
+func sides(c *Change, dir direction) (reader, writer schemas.Place) {
 	if dir == oldReadsNew {
 		return c.Old, c.New
 	}
@@ -279,7 +292,7 @@ func (j *judge) placed(d Difference, dir direction, around bool) int {
 		if j.looked++; j.looked > mostLooked {
 			return false
 		}
-		c := j.c.Changes[i]
+		c := &j.c.Changes[i]
 		reader, writer := sides(c, dir)
 		return (within(reader, d.Reader) || around && within(d.Reader, reader)) && (within(writer, d.Writer) || around && within(d.Writer, writer)) && j.speaksOf(c.Rule, d.Type, dir)
 	}
@@ -324,7 +337,7 @@ func indexOf(changes []Change) changeIndex {
 			list[i] = i
 		}
 		slices.SortFunc(list, func(a, b int) int {
-			return cmp.Or(cmp.Compare(offsetOf(changes[a], dir), offsetOf(changes[b], dir)), cmp.Compare(a, b))
+			return cmp.Or(cmp.Compare(offsetOf(&changes[a], dir), offsetOf(&changes[b], dir)), cmp.Compare(a, b))
 		})
 		x.byReader[dir] = list
 	}
@@ -333,7 +346,7 @@ func indexOf(changes []Change) changeIndex {
 
 func tail(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-func offsetOf(c Change, dir direction) int {
+func offsetOf(c *Change, dir direction) int {
 	reader, _ := sides(c, dir)
 	return reader.Position.Offset
 }
@@ -344,8 +357,8 @@ func (x changeIndex) named(name string) []int { return x.tails[tail(name)] }
 // inside are the changes that may stand inside a place of the reader's.
 func (x changeIndex) inside(changes []Change, dir direction, p schemas.Place) []int {
 	list := x.byReader[dir]
-	from, _ := slices.BinarySearchFunc(list, p.Position.Offset, func(i, at int) int { return cmp.Compare(offsetOf(changes[i], dir), at) })
-	to, _ := slices.BinarySearchFunc(list, p.End.Offset+1, func(i, at int) int { return cmp.Compare(offsetOf(changes[i], dir), at) })
+	from, _ := slices.BinarySearchFunc(list, p.Position.Offset, func(i, at int) int { return cmp.Compare(offsetOf(&changes[i], dir), at) })
+	to, _ := slices.BinarySearchFunc(list, p.End.Offset+1, func(i, at int) int { return cmp.Compare(offsetOf(&changes[i], dir), at) })
 	return list[from:max(from, to)]
 }
 
@@ -375,16 +388,19 @@ func within(p, q schemas.Place) bool {
 }
 
 func (j *judge) finding(r *Rule, path string, old, next schemas.Place, before, after string) Finding {
-	return Finding{
+	f := Finding{
 		Rule: r.ID, Aliases: []string{}, Format: j.checker.Format, Subject: j.q.Subject, Path: path, Direction: "both",
 		Base: locate(labelOf(j.old), old, before), Head: locate(j.q.Label, next, after),
 		Message: r.Title, Why: r.Why, Fix: r.Fix,
-		Fingerprint: fingerprintOf(j.checker.Format, j.q.Subject, r.ID, path, before, after),
 	}
+	if j.q.identifies() {
+		f.Fingerprint = fingerprintOf(j.checker.Format, j.q.Subject, r.ID, path, before, after)
+	}
+	return f
 }
 
 // changed is a finding without its severity.
-func (j *judge) changed(c Change, types []string) Finding {
+func (j *judge) changed(c *Change, types []string) Finding {
 	rule, ok := j.rule(c.Rule)
 	if !ok {
 		rule = &Rule{ID: c.Rule}
@@ -401,6 +417,9 @@ func (j *judge) changed(c Change, types []string) Finding {
 	}
 	backward, forward := j.hurts(c, newReadsOld).Answer == Breaks, j.hurts(c, oldReadsNew).Answer == Breaks
 	f.Direction = directionOf(backward, forward)
+	if j.q.Brief {
+		return f
+	}
 	// The witness of the direction asked comes first, on the first layer that has one.
 	for _, asked := range []bool{true, false} {
 		for _, d := range directions {
@@ -435,7 +454,9 @@ func (j *judge) loose(d Difference, dir direction) Finding {
 		f.Message += "; whether a payload exists that it does not read is open"
 	case Breaks:
 	}
-	f.Fingerprint = fingerprintOf(j.checker.Format, j.q.Subject, id, d.Path, dir.String(), d.Info)
+	if j.q.identifies() {
+		f.Fingerprint = fingerprintOf(j.checker.Format, j.q.Subject, id, d.Path, dir.String(), d.Info)
+	}
 	if j.q.VerdictPolicy.countsReference() {
 		f.Severity = SeverityBreaking
 	}

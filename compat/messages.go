@@ -108,7 +108,8 @@ func (j *judge) truthMessages(d direction, told map[int]bool) (out []string) {
 		return nil
 	}
 	blamed := false
-	for i, change := range j.c.Changes {
+	for i := range j.c.Changes {
+		change := &j.c.Changes[i]
 		if len(out) == mostTruthMessages {
 			break
 		}

@@ -77,7 +77,7 @@ func (j *judge) mend() {
 	if m.tries == 1 {
 		m.tries = 0 // the one that is left is for all repairs together
 	}
-	m.q.Variant, m.q.Exceptions = nil, nil
+	m.q.Variant, m.q.Exceptions, m.q.Brief = nil, nil, true
 	m.q.Level, m.q.History = j.q.Level.alone(), nil
 	// All tries together may take no more than the comparison left of one budget.
 	rest, ok := j.q.Budget.rest()

@@ -37,7 +37,7 @@ func (r *Registry) compare(ctx context.Context, name schemas.Subject, next schem
 func (r *Registry) compareWith(ctx context.Context, name schemas.Subject, next schemas.Schema, c Config, history []Stored) (compat.Report, error) {
 	q := compat.Question{
 		Checkers: r.checkers, Subject: name.String(), Level: *c.Level, Next: next, Budget: r.budget,
-		ValidateFields: isTrue(c.ValidateFields),
+		ValidateFields: isTrue(c.ValidateFields), Brief: true,
 	}
 	if c.Policy != nil {
 		q.Policy = *c.Policy

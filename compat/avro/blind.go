@@ -40,7 +40,7 @@ func (d *differ) blind() {
 		writer, reader *avro.Schema
 		finite         *finite
 	}{{d.old, d.next, d.byNew.finite}, {d.next, d.old, d.byOld.finite}} {
-		if side.finite.cost(side.writer.Root()) > largestBlind {
+		if !d.asked[direction] || side.finite.cost(side.writer.Root()) > largestBlind {
 			continue
 		}
 		looked := 0
@@ -77,6 +77,9 @@ func (d *differ) blindAt(writer, reader *avro.Schema, finite *finite, path, move
 		alone, resolved := reader.Reads(reader, payload, options), reader.Reads(writer, payload, options)
 		if !alone.OK() || !resolved.OK() || len(resolved.Losses) > 0 || equal(alone.Value, resolved.Value) {
 			continue
+		}
+		if d.brief {
+			return &compat.Witness{Bytes: b.bytes, Kind: compat.Altered}
 		}
 		shown, bad := writer.JSONOf(b.bytes, options)
 		taken, worse := reader.JSONOf(b.bytes, options)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/cartorio-registry/cartorio/compat"
-	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/avro"
 )
 
@@ -17,10 +16,14 @@ type differ struct {
 	byOld     *resolution // old reads new
 	seen      map[visit]bool
 	known     map[identity]int // change → index
+	effects   map[compat.Effect]map[compat.Layer]compat.Effect
 	changes   []compat.Change
 	hurts     []hurt                  // beside changes
 	own       [2]map[*avro.Named]bool // what old's and new's own texts define
 	steps     []step
+	asked     [2]bool // is the whole pair to be proved or refuted, by direction?
+	brief     bool    // no payload is looked at
+	looked    [2]int  // changes that a witness was looked for
 	last      [2]reading
 	shown     [2]int // bytes of witnesses so far
 	heard     int    // violations looked at beyond the first few of each payload
@@ -38,7 +41,7 @@ type visit struct {
 // identity is what makes two reports one change.
 type identity struct {
 	rule     string
-	old, new schemas.Place
+	old, new placed
 	detail   string
 }
 
@@ -68,7 +71,7 @@ func newDiffer(old, next *avro.Schema, budget compat.Budget) *differ {
 		old: old, next: next, meter: meter,
 		byNew: newResolution(budget.Meter(), newFinite(old, meter)),
 		byOld: newResolution(budget.Meter(), newFinite(next, meter)),
-		seen:  map[visit]bool{}, known: map[identity]int{}, own: [2]map[*avro.Named]bool{ownOf(old), ownOf(next)},
+		seen:  map[visit]bool{}, known: map[identity]int{}, effects: map[compat.Effect]map[compat.Layer]compat.Effect{}, own: [2]map[*avro.Named]bool{ownOf(old), ownOf(next)},
 	}
 }
 
@@ -126,7 +129,7 @@ func (d *differ) whole(p place) compat.Effect {
 
 // told is what a change says about itself.
 type told struct {
-	old, new      schemas.Place
+	old, new      placed
 	path          string
 	text          string
 	before, after string
@@ -140,9 +143,6 @@ type told struct {
 var none = [2]int{-1, -1}
 
 func (d *differ) report(rule compat.Rule, p place, t told) {
-	if t.path == "" {
-		t.path = p.path.String()
-	}
 	if !p.live[newReadsOld] {
 		t.effect.NewReadsOld = compat.Reads
 	}
@@ -151,19 +151,32 @@ func (d *differ) report(rule compat.Rule, p place, t told) {
 	}
 	key := identity{rule.ID, t.old, t.new, t.detail}
 	if i, ok := d.known[key]; ok {
-		e := d.changes[i].Effects[compat.Data]
-		d.changes[i].Effects[compat.Data] = e.Combine(t.effect)
+		d.changes[i].Effects = d.onData(d.changes[i].Effects[compat.Data].Combine(t.effect))
 		d.hurts[i].reach(p)
 		return
 	}
+	if t.path == "" {
+		t.path = p.path.String()
+	}
 	d.known[key] = len(d.changes)
 	d.changes = append(d.changes, compat.Change{
-		Rule: rule.ID, Old: t.old, New: t.new, Elsewhere: p.elsewhere, Path: t.path, Text: t.text, Before: t.before, After: t.after,
-		Effects: map[compat.Layer]compat.Effect{compat.Data: t.effect},
+		Rule: rule.ID, Old: t.old.Place(), New: t.new.Place(), Elsewhere: p.elsewhere, Path: t.path, Text: t.text, Before: t.before, After: t.after,
+		Effects: d.onData(t.effect),
 	})
 	h := hurt{pick: t.pick, moved: t.moved}
 	h.reach(p)
 	d.hurts = append(d.hurts, h)
+}
+
+// onData is an effect as changes hold it. Those of one pair share a few maps, and
+// none is written to once it is made.
+func (d *differ) onData(e compat.Effect) map[compat.Layer]compat.Effect {
+	shared := d.effects[e]
+	if shared == nil {
+		shared = map[compat.Layer]compat.Effect{compat.Data: e}
+		d.effects[e] = shared
+	}
+	return shared
 }
 
 // reads is the effect of a change that hurts nobody.
@@ -202,7 +215,7 @@ func (d *differ) types(p place) {
 // kinds reports a pair of different kinds, and tells whether one promotes to
 // the other, so that there is more to compare.
 func (d *differ) kinds(p place) bool {
-	t := told{old: p.o.Place(), new: p.n.Place(), before: word(p.o), after: word(p.n), pick: none, effect: d.whole(p)}
+	t := told{old: p.o, new: p.n, before: word(p.o), after: word(p.n), pick: none, effect: d.whole(p)}
 	rule := typeChanged
 	switch {
 	case p.o.Kind == avro.String && p.n.Kind == avro.Bytes:
@@ -247,7 +260,7 @@ func (d *differ) named(p place) {
 	case avro.Fixed:
 		if o.Size != n.Size {
 			d.report(fixedSize, p, told{
-				old: o.Place(), new: n.Place(), pick: none, before: fmt.Sprint(o.Size), after: fmt.Sprint(n.Size),
+				old: o, new: n, pick: none, before: fmt.Sprint(o.Size), after: fmt.Sprint(n.Size),
 				text:   fmt.Sprintf("the size of %s changed from %d to %d bytes", n.Full, o.Size, n.Size),
 				effect: compat.Effect{NewReadsOld: compat.Refuses, OldReadsNew: compat.Refuses},
 			})
@@ -263,7 +276,7 @@ func (d *differ) names(p place) {
 	if o.Full == n.Full && len(o.Aliases) == 0 && len(n.Aliases) == 0 {
 		return
 	}
-	t := told{old: o.Place(), new: n.Place(), before: o.Full, after: n.Full, pick: none, effect: reads}
+	t := told{old: o, new: n, before: o.Full, after: n.Full, pick: none, effect: reads}
 	if o.Name == n.Name {
 		if o.Full != n.Full {
 			t.text = fmt.Sprintf("%s %s moved to %s", o.Kind, o.Full, n.Full)
@@ -294,7 +307,7 @@ func (d *differ) names(p place) {
 	before, after := without(o.Aliases, o.Full, n.Full), without(n.Aliases, o.Full, n.Full)
 	if before != after {
 		d.report(typeAliases, p, told{
-			old: o.Place(), new: n.Place(), before: before, after: after, effect: reads,
+			old: o, new: n, before: before, after: after, effect: reads,
 			text: fmt.Sprintf("the aliases of %s changed from [%s] to [%s]", n.Full, before, after),
 		})
 	}

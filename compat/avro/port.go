@@ -227,38 +227,21 @@ func (p *port) fields(r, w *avro.Type) (out *faults) {
 }
 
 // fieldsByName finds fields. Records of two versions mostly have their fields
-// in one order, so it looks behind the last one found first, and makes an index
-// only when that keeps failing.
+// in one order, or in the opposite one, so it looks around the last one found.
 type fieldsByName struct {
-	named  *avro.Named
-	index  map[string]*avro.Field
-	next   int
-	misses int
+	named *avro.Named
+	next  int
 }
 
 func (f *fieldsByName) get(name string) *avro.Field {
 	fields := f.named.Fields
-	for i := f.next; i < len(fields) && i < f.next+2; i++ {
-		if fields[i].Name == name {
+	for _, i := range [...]int{f.next, f.next + 1, f.next - 2} {
+		if i >= 0 && i < len(fields) && fields[i].Name == name {
 			f.next = i + 1
 			return fields[i]
 		}
 	}
-	if f.index == nil && f.misses < 4 {
-		f.misses++
-		field := f.named.Field(name)
-		if field != nil {
-			f.next = field.Index + 1
-		}
-		return field
-	}
-	if f.index == nil {
-		f.index = make(map[string]*avro.Field, len(fields))
-		for _, field := range fields {
-			f.index[field.Name] = field
-		}
-	}
-	field := f.index[name]
+	field := f.named.Field(name)
 	if field != nil {
 		f.next = field.Index + 1
 	}

@@ -138,7 +138,7 @@ func (d *differ) records(p place) {
 	d.crossed(p, pairs)
 	if !ascending(pairs.ofOld) {
 		d.report(fieldsReordered, p, told{
-			old: o.Place(), new: n.Place(), effect: reads, moved: [2][]int{elsewhere(pairs.ofOld), elsewhere(pairs.ofNew)},
+			old: o, new: n, effect: reads, moved: [2][]int{elsewhere(pairs.ofOld), elsewhere(pairs.ofNew)},
 			text: fmt.Sprintf("the fields of %s stand in another order", n.Full),
 		})
 	}
@@ -194,7 +194,7 @@ func ascending(list []int) bool {
 func (d *differ) added(p place, m *matching, field *avro.Field) {
 	o, n := p.o.Named, p.n.Named
 	t := told{
-		old: o.Place(), new: field.Place(), path: n.Full + "." + field.Name, after: word(field.Type), pick: none,
+		old: o, new: field, path: n.Full + "." + field.Name, after: word(field.Type), pick: none,
 		effect: compat.Effect{NewReadsOld: d.byNew.field(m, field), OldReadsNew: compat.Reads},
 	}
 	rule := fieldAddedBare
@@ -214,7 +214,7 @@ func (d *differ) added(p place, m *matching, field *avro.Field) {
 func (d *differ) removed(p place, m *matching, field *avro.Field) {
 	n := p.n.Named
 	t := told{
-		old: field.Place(), new: n.Place(), path: n.Full + "." + field.Name, before: word(field.Type), pick: none,
+		old: field, new: n, path: n.Full + "." + field.Name, before: word(field.Type), pick: none,
 		effect: compat.Effect{NewReadsOld: compat.Reads, OldReadsNew: d.byOld.field(m, field)},
 	}
 	rule := fieldRemovedBare
@@ -245,13 +245,13 @@ func (d *differ) fields(p place, pairs *fieldPairs, o, n *avro.Field) {
 		inner.live = [2]bool{inner.live[newReadsOld] && !byNew, inner.live[oldReadsNew] && !byOld}
 	} else if before != after {
 		d.report(fieldAliases, inner, told{
-			old: o.Place(), new: n.Place(), before: before, after: after, effect: reads,
+			old: o, new: n, before: before, after: after, effect: reads,
 			text: fmt.Sprintf("the aliases of field %s changed from [%s] to [%s]", n.Name, before, after),
 		})
 	}
 	if o.Order != n.Order {
 		d.report(fieldOrder, inner, told{
-			old: o.Place(), new: n.Place(), before: o.Order.String(), after: n.Order.String(), effect: reads,
+			old: o, new: n, before: o.Order.String(), after: n.Order.String(), effect: reads,
 			text: fmt.Sprintf("the sort order of field %s changed from %s to %s", n.Name, o.Order, n.Order),
 		})
 	}
@@ -265,7 +265,7 @@ func (d *differ) fields(p place, pairs *fieldPairs, o, n *avro.Field) {
 func (d *differ) renamed(p place, pairs *fieldPairs, o, n *avro.Field) (live [2]bool) {
 	newKnows, oldKnows := pairs.byNew.source[n.Index] == o, pairs.byOld.source[o.Index] == n
 	t := told{
-		old: o.Place(), new: n.Place(), before: o.Name, after: n.Name, pick: none, effect: reads,
+		old: o, new: n, before: o.Name, after: n.Name, pick: none, effect: reads,
 		text: fmt.Sprintf("field %s was renamed to %s", o.Name, n.Name),
 	}
 	if !newKnows {
@@ -295,7 +295,7 @@ func (d *differ) renamed(p place, pairs *fieldPairs, o, n *avro.Field) (live [2]
 func (d *differ) ambiguous(p place, byNew, byOld bool, o, n *avro.Field) {
 	d.ambiguities++
 	t := told{
-		old: o.Place(), new: n.Place(), effect: reads, pick: none,
+		old: o, new: n, effect: reads, pick: none,
 		before: without(o.Aliases), after: without(n.Aliases),
 		text: fmt.Sprintf("field %s fits two fields of the other side, by its name and its aliases", n.Name),
 	}
@@ -330,7 +330,7 @@ func (d *differ) defaults(p place, o, n *avro.Field) {
 	if o.Default != nil && n.Default != nil && sameValue(o.Default, n.Default) {
 		return
 	}
-	t := told{old: o.Place(), new: n.Place(), effect: reads}
+	t := told{old: o, new: n, effect: reads}
 	switch {
 	case o.Default == nil:
 		t.after = short(n.Default.String())
@@ -365,7 +365,7 @@ func (d *differ) enums(p place) {
 			continue
 		}
 		t := told{
-			old: symbolPlace(o, i), new: n.Place(), path: n.Full + "." + symbol, before: symbol, pick: [2]int{i, -1},
+			old: enumSymbol{o, i}, new: n, path: n.Full + "." + symbol, before: symbol, pick: [2]int{i, -1},
 			text:   fmt.Sprintf("symbol %s was removed from enum %s", symbol, n.Full),
 			effect: compat.Effect{NewReadsOld: compat.Refuses, OldReadsNew: compat.Reads},
 		}
@@ -381,7 +381,7 @@ func (d *differ) enums(p place) {
 			continue
 		}
 		t := told{
-			old: o.Place(), new: symbolPlace(n, j), path: n.Full + "." + symbol, after: symbol, pick: [2]int{-1, j},
+			old: o, new: enumSymbol{n, j}, path: n.Full + "." + symbol, after: symbol, pick: [2]int{-1, j},
 			text:   fmt.Sprintf("symbol %s was added to enum %s", symbol, n.Full),
 			effect: compat.Effect{NewReadsOld: compat.Reads, OldReadsNew: compat.Refuses},
 		}
@@ -394,14 +394,14 @@ func (d *differ) enums(p place) {
 	}
 	if !ascending(order) {
 		d.report(symbolsReordered, p, told{
-			old: o.Place(), new: n.Place(), effect: misleads,
+			old: o, new: n, effect: misleads,
 			text: fmt.Sprintf("the symbols of enum %s stand in another order, which changes how they sort and what a reader without the writer's schema sees", n.Full),
 		})
 	}
 	if o.HasDefault == n.HasDefault && o.Default == n.Default {
 		return
 	}
-	t := told{old: o.Place(), new: n.Place(), before: o.Default, after: n.Default, effect: reads}
+	t := told{old: o, new: n, before: o.Default, after: n.Default, effect: reads}
 	switch {
 	case !o.HasDefault && n.HasDefault:
 		t.text = fmt.Sprintf("enum %s was given the default %s", n.Full, n.Default)
@@ -415,8 +415,15 @@ func (d *differ) enums(p place) {
 	}
 }
 
-func symbolPlace(n *avro.Named, i int) (p schemas.Place) {
-	p = n.Place()
-	p.Pointer = p.Pointer.Append("symbols").Append(strconv.Itoa(i))
+// enumSymbol is one symbol of an enum.
+type enumSymbol struct {
+	enum  *avro.Named
+	index int
+}
+
+// Place is the enum's, with the symbol's own pointer.
+func (s enumSymbol) Place() schemas.Place {
+	p := s.enum.Place()
+	p.Pointer = p.Pointer.Append("symbols").Append(strconv.Itoa(s.index))
 	return p
 }

@@ -35,10 +35,17 @@ func truth(old, next schemas.Schema, budget compat.Budget) (map[compat.Layer]com
 	if d.ambiguities > 0 && o.Same(n) {
 		return map[compat.Layer]compat.Effect{compat.Data: reads}, nil
 	}
-	whole.NewReadsOld = d.prove(whole.NewReadsOld, newReadsOld)
-	whole.OldReadsNew = d.prove(whole.OldReadsNew, oldReadsNew)
+	d.asked, d.brief = [2]bool{newReadsOld: budget.Asked.Backward(), oldReadsNew: budget.Asked.Forward()}, budget.Asked.Brief
+	decided := compat.Effect{
+		NewReadsOld: d.decide(whole.NewReadsOld, newReadsOld),
+		OldReadsNew: d.decide(whole.OldReadsNew, oldReadsNew),
+	}
+	if !d.brief {
+		d.prove(len(d.changes), whole.NewReadsOld, newReadsOld)
+		d.prove(len(d.changes), whole.OldReadsNew, oldReadsNew)
+	}
 	d.blind()
-	return map[compat.Layer]compat.Effect{compat.Data: whole}, d.changes
+	return map[compat.Layer]compat.Effect{compat.Data: decided}, d.changes
 }
 
 // The directions, as they index a change's witnesses.
@@ -51,11 +58,30 @@ const (
 // records with many breaks would repeat themselves past any reader's patience.
 const mostShown = 4 << 20
 
-// prove gives the changes that hurt in a direction their witnesses, and answers
-// the whole pair's outcome: no break without a witness.
-func (d *differ) prove(whole compat.Outcome, direction int) compat.Outcome {
+// decide answers the whole pair's outcome in a direction, for which it gives
+// changes that hurt their witnesses until the worst has one: no break without a
+// witness.
+func (d *differ) decide(whole compat.Outcome, direction int) compat.Outcome {
+	if !whole.IsHard() {
+		return whole.Whole()
+	}
 	proved := compat.Reads
-	for i := range d.changes {
+	for n := 1; n <= len(d.changes) && d.asked[direction] && proved != compat.Refuses; n++ {
+		proved = proved.Combine(d.prove(n, whole, direction))
+	}
+	if proved.IsHard() {
+		return proved
+	}
+	return compat.Undecided
+}
+
+// prove gives those of the first n changes that hurt in a direction, and were not
+// looked at before, their witnesses, and answers the worst that these show of the
+// whole pair.
+func (d *differ) prove(n int, whole compat.Outcome, direction int) compat.Outcome {
+	proved := compat.Reads
+	for ; d.looked[direction] < n; d.looked[direction]++ {
+		i := d.looked[direction]
 		effect := d.changes[i].Effects[compat.Data]
 		hurt := effect.NewReadsOld
 		if direction == oldReadsNew {
@@ -84,13 +110,7 @@ func (d *differ) prove(whole compat.Outcome, direction int) compat.Outcome {
 			proved = proved.Combine(compat.Outcome{Answer: compat.Breaks, Kind: w.Kind})
 		}
 	}
-	if !whole.IsHard() {
-		return whole.Whole()
-	}
-	if proved.IsHard() {
-		return proved
-	}
-	return compat.Undecided
+	return proved
 }
 
 // mostSaid is how many of a payload's violations are looked at for the one that

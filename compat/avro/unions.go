@@ -64,7 +64,7 @@ func (d *differ) unions(p place) {
 		}
 		whole = false
 		t := told{
-			old: p.o.Place(), new: branch.Place(), after: word(branch), pick: [2]int{-1, branchStep(p.n, j)},
+			old: p.o, new: branch, after: word(branch), pick: [2]int{-1, branchStep(p.n, j)},
 			effect: compat.Effect{NewReadsOld: compat.Reads, OldReadsNew: d.byOld.of(p.o, branch)},
 			text:   fmt.Sprintf("%s was added to what may stand here", word(branch)),
 		}
@@ -80,7 +80,7 @@ func (d *differ) unions(p place) {
 		}
 		whole = false
 		t := told{
-			old: branch.Place(), new: p.n.Place(), before: word(branch), pick: [2]int{branchStep(p.o, i), -1},
+			old: branch, new: p.n, before: word(branch), pick: [2]int{branchStep(p.o, i), -1},
 			effect: compat.Effect{NewReadsOld: d.byNew.of(p.n, branch), OldReadsNew: compat.Reads},
 			text:   fmt.Sprintf("%s was removed from what may stand here", word(branch)),
 		}
@@ -90,7 +90,7 @@ func (d *differ) unions(p place) {
 		}
 		d.report(rule, p, t)
 	}
-	t := told{old: p.o.Place(), new: p.n.Place(), effect: reads}
+	t := told{old: p.o, new: p.n, effect: reads}
 	switch {
 	case !ascending(pairs.ofOld):
 		t.text = "the branches of the union stand in another order"

@@ -130,7 +130,7 @@ func (d *differ) doc(p place, old, next placed, before, after string) {
 	if before == after {
 		return
 	}
-	t := told{old: old.Place(), new: next.Place(), before: short(before), after: short(after), effect: reads, text: "the documentation changed"}
+	t := told{old: old, new: next, before: short(before), after: short(after), effect: reads, text: "the documentation changed"}
 	if before != "" && after != "" {
 		t.effect = misleads
 		t.text = "the documentation says something else: whether values still mean the same needs a human"
@@ -177,7 +177,7 @@ func (d *differ) attributes(p place, old, next placed, os, ns []avro.Attribute, 
 		if o != nil && n != nil && sameValue(o, n) {
 			continue
 		}
-		t := told{old: old.Place(), new: next.Place(), path: p.path.String() + "@" + name, detail: name, effect: reads, text: fmt.Sprintf("the custom attribute %s changed", name)}
+		t := told{old: old, new: next, path: p.path.String() + "@" + name, detail: name, effect: reads, text: fmt.Sprintf("the custom attribute %s changed", name)}
 		if isUnit(name) {
 			t.effect = misleads
 			t.text += ": whether old and new numbers still mean the same needs a human"
@@ -198,7 +198,7 @@ func (d *differ) logical(p place, old, next placed, o, n avro.Logical) {
 		return
 	}
 	misleads := compat.Effect{NewReadsOld: compat.Misleads, OldReadsNew: compat.Misleads}
-	t := told{old: old.Place(), new: next.Place(), before: o.Name, after: n.Name, effect: reads}
+	t := told{old: old, new: next, before: o.Name, after: n.Name, effect: reads}
 	switch {
 	case o.IsZero() || n.IsZero():
 		rule := logicalAdded

@@ -29,7 +29,9 @@ type Advice struct {
 // which no tuning mends, then how to tune. It is never empty.
 func (n *Numbers) Advice() []Advice {
 	var out []Advice
-	add := func(fix, text string, args ...any) { out = append(out, Advice{Text: fmt.Sprintf(text, args...), Fix: fix}) }
+	add := func(fix, text string, args ...any) {
+		out = append(out, Advice{Text: fmt.Sprintf(text, args...), Fix: fix})
+	}
 	if n.Automatic > 0 {
 		add("acknowledge after the work; where losses are acceptable, say why in LossAcceptable, which keeps the prefetch",
 			"%s acknowledged by the broker when a message is sent: what they hold in a crash is lost, and nothing limits how much", are(n.Automatic, "consumer is", "consumers are"))

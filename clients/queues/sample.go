@@ -29,7 +29,7 @@ type Sample struct {
 	// together.
 	Large     Lack  `json:"large"`
 	MeanBytes int64 `json:"meanBytes"`
-	bytes int64
+	bytes     int64
 }
 
 // Lack counts messages, and names the first five: by partition and offset on

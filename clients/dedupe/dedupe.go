@@ -111,33 +111,40 @@ func (m Message) check() error {
 //
 // work uses tx alone for what must happen once, and returns before Once commits.
 // A commit whose answer is lost is an error too: the message comes again, and
-// finds itself done or not.
+// finds itself done or not. The observer of a store that is [Observed] is told.
 //
 // Errors: ErrNoID for a message without an id; work's own error, wrapped; what
 // the database answered.
 func Once(ctx context.Context, db *sql.DB, s Store, m Message, work func(ctx context.Context, tx *sql.Tx) error) error {
+	began := time.Now()
+	result, err := once(ctx, db, s, m, work)
+	tell(ctx, s, m, result, began, err)
+	return err
+}
+
+func once(ctx context.Context, db *sql.DB, s Store, m Message, work func(ctx context.Context, tx *sql.Tx) error) (Result, error) {
 	if err := m.check(); err != nil {
-		return err
+		return Failed, err
 	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("begin the work on message %s: %w", m.ID, err)
+		return Failed, fmt.Errorf("begin the work on message %s: %w", m.ID, err)
 	}
 	defer tx.Rollback() //nolint:errcheck // of no use after the commit, and nothing to add before
 	first, err := s.First(ctx, tx, m.Consumer, m.ID)
 	if err != nil {
-		return fmt.Errorf("look whether %s has worked on message %s: %w", m.Consumer, m.ID, err)
+		return Failed, fmt.Errorf("look whether %s has worked on message %s: %w", m.Consumer, m.ID, err)
 	}
 	if !first {
-		return nil
+		return Duplicate, nil
 	}
 	if err := work(ctx, tx); err != nil {
-		return fmt.Errorf("work on message %s: %w", m.ID, err)
+		return Failed, fmt.Errorf("work on message %s: %w", m.ID, err)
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("commit the work on message %s: %w", m.ID, err)
+		return Failed, fmt.Errorf("commit the work on message %s: %w", m.ID, err)
 	}
-	return nil
+	return Done, nil
 }
 
 // batch is how many entries Expire forgets in one transaction: consumers wait

@@ -90,6 +90,43 @@ func TestTenThousand(t *testing.T) {
 	})
 }
 
+// watch is an Observer that writes down what it is told.
+type watch struct {
+	mu   sync.Mutex
+	told []string
+}
+
+func (w *watch) Worked(_ context.Context, one *dedupe.Worked) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told = append(w.told, fmt.Sprintf("%s %s %s %v", one.Message.Consumer, one.Message.ID, one.Result, one.Err != nil))
+}
+
+// TestObserver tells of what Once was given, and of nothing where nobody looks.
+func TestObserver(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d dbtest.Database) {
+		w := &watch{}
+		s := dedupe.Observed(prepare(t, d), w)
+		busy := errors.New("busy")
+		for _, tt := range []struct {
+			id  string
+			err error
+		}{{"m1", busy}, {"m1", nil}, {"m1", nil}, {"", nil}} {
+			err := dedupe.Once(t.Context(), d.DB, s, dedupe.Message{Consumer: "billing", ID: tt.id}, func(context.Context, *sql.Tx) error { return tt.err })
+			if !errors.Is(err, tt.err) && tt.id != "" {
+				t.Errorf("Once: %v", err)
+			}
+		}
+		if err := dedupe.Once(t.Context(), d.DB, dialect(d.Driver), dedupe.Message{Consumer: "billing", ID: "m2"}, func(context.Context, *sql.Tx) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := strings.Join(w.told, ", "), "billing m1 failed true, billing m1 done false, billing m1 duplicate false, billing  failed true"; got != want {
+			t.Errorf("told %s, want %s", got, want)
+		}
+	})
+}
+
 // TestKill kills consumers, by turns between the work and its commit, and between
 // the commit and the acknowledgement.
 func TestKill(t *testing.T) {

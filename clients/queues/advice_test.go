@@ -24,16 +24,22 @@ func TestAdvice(t *testing.T) {
 		{"empty without consumers", queues.Numbers{Ready: p[int64](0), Consumers: p[int64](0)}, []string{"nothing to tune"}, ""},
 		// Idle consumers and a full queue: raise.
 		{
-			"idle between two", queues.Numbers{Ready: p[int64](5000), Unacknowledged: p[int64](2), Consumers: p[int64](2), Windows: []int64{1, 1}, Rate: p(200.0)},
-			[]string{"done with each in 10ms"}, "more workers",
+			"idle between two",
+			queues.Numbers{Ready: p[int64](5000), Unacknowledged: p[int64](2), Consumers: p[int64](2), Windows: []int64{1, 1}, Rate: p(200.0)},
+			[]string{"done with each in 10ms"},
+			"more workers",
 		},
 		{
-			"the work is the limit", queues.Numbers{Ready: p[int64](5000), Unacknowledged: p[int64](32), Consumers: p[int64](2), Windows: []int64{16, 16}, Rate: p(4.0)},
-			[]string{"each stays with its consumer for 8s: the work is the limit"}, "raise",
+			"the work is the limit",
+			queues.Numbers{Ready: p[int64](5000), Unacknowledged: p[int64](32), Consumers: p[int64](2), Windows: []int64{16, 16}, Rate: p(4.0)},
+			[]string{"each stays with its consumer for 8s: the work is the limit"},
+			"raise",
 		},
 		{
-			"stuck", queues.Numbers{Ready: p[int64](5000), Unacknowledged: p[int64](16), Consumers: p[int64](1), Windows: []int64{16}, Rate: p(0.0)},
-			[]string{"none was acknowledged lately"}, "",
+			"stuck",
+			queues.Numbers{Ready: p[int64](5000), Unacknowledged: p[int64](16), Consumers: p[int64](1), Windows: []int64{16}, Rate: p(0.0)},
+			[]string{"none was acknowledged lately"},
+			"",
 		},
 		// Memory or hoarding: lower.
 		{"a copied number", queues.Numbers{Consumers: p[int64](1), Windows: []int64{251}}, []string{"a prefetch of 251 is high"}, ""},
@@ -41,27 +47,37 @@ func TestAdvice(t *testing.T) {
 		{"bytes, not messages", queues.Numbers{Consumers: p[int64](1), Windows: []int64{100}, MeanBytes: p[int64](1 << 20)}, []string{"100 MB in one consumer"}, ""},
 		{"no limit", queues.Numbers{Consumers: p[int64](2), Windows: []int64{0, 16}}, []string{"no prefetch"}, ""},
 		{
-			"one has them all", queues.Numbers{Ready: p[int64](0), Unacknowledged: p[int64](60), Consumers: p[int64](4), Windows: []int64{64, 64, 64, 64}},
-			[]string{"one of them may have them all (prefetch 64)"}, "",
+			"one has them all",
+			queues.Numbers{Ready: p[int64](0), Unacknowledged: p[int64](60), Consumers: p[int64](4), Windows: []int64{64, 64, 64, 64}},
+			[]string{"one of them may have them all (prefetch 64)"},
+			"",
 		},
 		{
-			"shared", queues.Numbers{Ready: p[int64](0), Unacknowledged: p[int64](3), Consumers: p[int64](4), Windows: []int64{4, 4, 4, 4}},
-			[]string{"nothing to tune"}, "",
+			"shared",
+			queues.Numbers{Ready: p[int64](0), Unacknowledged: p[int64](3), Consumers: p[int64](4), Windows: []int64{4, 4, 4, 4}},
+			[]string{"nothing to tune"},
+			"",
 		},
 		{
-			"as deep as they are slow", queues.Numbers{Ready: p[int64](0), Unacknowledged: p[int64](4), Consumers: p[int64](1), Windows: []int64{4}},
-			[]string{"none waits"}, "",
+			"as deep as they are slow",
+			queues.Numbers{Ready: p[int64](0), Unacknowledged: p[int64](4), Consumers: p[int64](1), Windows: []int64{4}},
+			[]string{"none waits"},
+			"",
 		},
 		// Failures first.
 		{
-			"repeats", queues.Numbers{Ready: p[int64](10), Unacknowledged: p[int64](2), Consumers: p[int64](1), Windows: []int64{2}, Rate: p(100.0), Delivered: p[int64](100), Redelivered: p[int64](5)},
-			[]string{"5 of 100 deliveries were repeats", "done with each"}, "",
+			"repeats",
+			queues.Numbers{Ready: p[int64](10), Unacknowledged: p[int64](2), Consumers: p[int64](1), Windows: []int64{2}, Rate: p(100.0), Delivered: p[int64](100), Redelivered: p[int64](5)},
+			[]string{"5 of 100 deliveries were repeats", "done with each"},
+			"",
 		},
 		{"few repeats", queues.Numbers{Consumers: p[int64](1), Delivered: p[int64](100), Redelivered: p[int64](4)}, []string{"nothing to tune"}, ""},
 		// Losses before all else.
 		{
-			"automatic", queues.Numbers{Consumers: p[int64](1), Automatic: 1, Delivered: p[int64](1), Redelivered: p[int64](1)},
-			[]string{"1 consumer is acknowledged by the broker", "repeats"}, "",
+			"automatic",
+			queues.Numbers{Consumers: p[int64](1), Automatic: 1, Delivered: p[int64](1), Redelivered: p[int64](1)},
+			[]string{"1 consumer is acknowledged by the broker", "repeats"},
+			"",
 		},
 		{"declared", queues.Numbers{Consumers: p[int64](1), Losses: []string{"presence"}}, []string{"say why: presence"}, ""},
 		// Kafka's groups.

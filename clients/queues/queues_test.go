@@ -207,6 +207,7 @@ func (b *box) Walk(ctx context.Context, visit func(context.Context, *deadletter.
 func (b *box) Send(context.Context, deadletter.Destination, *deadletter.Letter) error {
 	return errors.New("a sample was sent")
 }
+
 func (b *box) Put(context.Context, *deadletter.Letter) error { return errors.New("a letter was put") }
 func (b *box) Close() error                                  { return nil }
 

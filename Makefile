@@ -51,6 +51,9 @@ kills: ## kill -9 a registering server 50 times
 release: ## the binaries of a release and their digests, into dist/
 	scripts/release.sh
 
+soak: ## messages over three brokers for SOAK (20m), consumers killed and the registry away
+	scripts/soak.sh
+
 docker: ## the container image cartorio:dev
 	docker build -t cartorio:dev .
 

@@ -176,7 +176,7 @@ func (a *app) check(ctx context.Context, headArg string, c checking) error {
 		doc.Replays = c.ran.results()
 	}
 	doc.Consumers = c.consumers
-	remarks := append(c.unread, g.remarks(results)...)
+	remarks := append(c.unread, g.remarks(doc)...)
 	for _, text := range remarks {
 		a.say("%s", text)
 	}

@@ -70,20 +70,15 @@ func (g *gate) counts(e config.Exception) bool {
 func (g *gate) ended(e config.Exception) bool { return g.app.now().After(e.Until) }
 
 // exceptionRemarks tell of exceptions that have ended or match nothing. Where
-// only a part was compared, one that matches nothing may belong to the rest.
-func (g *gate) exceptionRemarks(results []result) []string {
-	found := map[string]bool{}
-	for _, r := range results {
-		for _, c := range r.report.Compared {
-			for _, f := range c.Findings {
-				found[f.Fingerprint] = true
-			}
-		}
-	}
+// only a part was compared, one that matches nothing may belong to the rest; one
+// whose rule is of lint belongs to lint, and the others to check.
+func (g *gate) exceptionRemarks(doc compat.Document) []string {
+	found := fingerprints(doc)
 	var list []string
 	for _, e := range g.list {
 		what := orWord(strings.TrimSpace(e.Rule+" "+e.Path), e.Fingerprint)
 		switch {
+		case g.isOthers(e):
 		case g.ended(e):
 			list = append(list, fmt.Sprintf("%s: the exception for %s ended on %s and no longer counts: mend the schema, or extend it", e.Source, what, e.Until.UTC().Format("2006-01-02")))
 		case !g.counts(e):
@@ -96,14 +91,25 @@ func (g *gate) exceptionRemarks(results []result) []string {
 
 func (g *gate) narrowed() bool { return len(g.c.include)+len(g.c.exclude) > 0 }
 
-// stale tells whether an exception has ended or matches nothing.
-func (g *gate) stale(doc compat.Document) bool {
+// isOthers tells the exceptions that are about what the other command finds: lint
+// from the gate's side, check from lint's.
+func (g *gate) isOthers(e config.Exception) bool {
+	return knownToLint(config.Entry{Text: e.Rule}) != g.lints
+}
+
+func fingerprints(doc compat.Document) map[string]bool {
 	found := map[string]bool{}
 	for _, f := range doc.Findings {
 		found[f.Fingerprint] = true
 	}
+	return found
+}
+
+// stale tells whether an exception has ended or matches nothing.
+func (g *gate) stale(doc compat.Document) bool {
+	found := fingerprints(doc)
 	return slices.ContainsFunc(g.list, func(e config.Exception) bool {
-		return g.ended(e) || g.counts(e) && !found[e.Fingerprint] && !g.narrowed()
+		return !g.isOthers(e) && (g.ended(e) || g.counts(e) && !found[e.Fingerprint] && !g.narrowed())
 	})
 }
 

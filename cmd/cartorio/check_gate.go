@@ -28,6 +28,7 @@ type gate struct {
 	used    map[string]bool    // patterns and rules that matched
 	seen    int                // files that were left out
 	before  *config.File       // the configuration at the base; nil when it is not known
+	lints   bool               // the findings are lint's
 }
 
 func (a *app) newGate(c checking) *gate { return &gate{app: a, c: c, used: map[string]bool{}} }
@@ -258,8 +259,8 @@ func (g *gate) outcome(doc compat.Document) error {
 }
 
 // remarks tell of what the configuration says in vain.
-func (g *gate) remarks(results []result) []string {
-	list := g.exceptionRemarks(results)
+func (g *gate) remarks(doc compat.Document) []string {
+	list := g.exceptionRemarks(doc)
 	cfg := g.app.config
 	tell := func(line int, key, text string) {
 		if !g.used[text] {

@@ -67,7 +67,7 @@ func (a *app) writeAll(outputs []output, c checking, doc compat.Document, result
 			run.Fails = compat.Risk
 		}
 		if c.strict && g.stale(doc) {
-			run.Failing = g.exceptionRemarks(results)
+			run.Failing = g.exceptionRemarks(doc)
 		}
 	}
 	for _, o := range outputs {

@@ -22,7 +22,7 @@ type excepting struct {
 	file, reason, owner, until string
 	environments               []string
 	rule, path                 string
-	remove                     bool
+	remove, lint               bool
 	head                       string // with check.against: what is compared
 	check                      checking
 }
@@ -40,8 +40,8 @@ move or texts of Cartório change, and is another one when the schema changes
 further.
 
 Rule and path of the entry are for readers. They are taken from the finding when
---against tells what to compare (and --head, where check was given one), else from
---rule and --path.
+--against tells what to compare (and --head, where check was given one), or --lint
+that lint found it, else from --rule and --path.
 
 An entry that is there already is replaced. --remove takes it out.`,
 		Example: `  cartorio except 7fbc1c5f2ee8bc9f394ce11aaabafd11 --reason 'no consumer left' \
@@ -60,8 +60,9 @@ An entry that is there already is replaced. --remove takes it out.`,
 	f.StringVar(&x.file, "exceptions", "", "`FILE` to change (default: cartorio.exceptions.yaml beside cartorio.yaml, or at the repository's root)")
 	f.BoolVar(&x.remove, "remove", false, "take the entry out")
 	f.StringVar(&x.check.against, "against", "", "`BASE` to compare with, to find rule and path of the finding")
-	f.StringVar(&x.head, "head", ".", "`HEAD` of that comparison, as it was given to check")
-	for _, name := range []string{"reason", "owner", "until", "environment", "rule", "path", "exceptions", "remove", "against", "head"} {
+	f.StringVar(&x.head, "head", ".", "`HEAD` of that comparison, or what lint looks at, as it was given there")
+	f.BoolVar(&x.lint, "lint", false, "the finding is one of lint: look at --head to find its rule and path")
+	for _, name := range []string{"reason", "owner", "until", "environment", "rule", "path", "exceptions", "remove", "against", "head", "lint"} {
 		keyed(cmd, name, "except."+name, "CARTORIO_EXCEPT_"+strings.ToUpper(name))
 	}
 	return cmd
@@ -122,6 +123,16 @@ func (a *app) complete(ctx context.Context, e *config.Exception, x excepting) er
 		return failf(exitUsage, "--until %s is more than a year away: an exception is looked at again within a year", x.until)
 	}
 	e.Until = until
+	if x.lint {
+		if x.check.against != "" {
+			return failf(exitUsage, "--lint looks at schemas alone, and --against compares: name one of them")
+		}
+		_, reports, err := a.look(ctx, x.head, linting{failOn: "note", all: true})
+		if err != nil {
+			return err
+		}
+		return nameAfter(e, reports, "lint")
+	}
 	if x.check.against == "" {
 		return nil
 	}
@@ -135,8 +146,17 @@ func (a *app) complete(ctx context.Context, e *config.Exception, x excepting) er
 	if err != nil {
 		return err
 	}
-	for _, r := range results {
-		for _, compared := range r.report.Compared {
+	reports := make([]compat.Report, len(results))
+	for i, r := range results {
+		reports[i] = r.report
+	}
+	return nameAfter(e, reports, "check")
+}
+
+// nameAfter takes rule and path from the finding that an entry is about.
+func nameAfter(e *config.Exception, reports []compat.Report, command string) error {
+	for _, r := range reports {
+		for _, compared := range r.Compared {
 			for _, f := range compared.Findings {
 				if f.Fingerprint == e.Fingerprint {
 					e.Rule, e.Path = orWord(e.Rule, f.Rule), orWord(e.Path, f.Path)
@@ -145,7 +165,7 @@ func (a *app) complete(ctx context.Context, e *config.Exception, x excepting) er
 			}
 		}
 	}
-	return failf(exitNotCompared, "no finding here has the fingerprint %s: copy it from the output of check", e.Fingerprint)
+	return failf(exitNotCompared, "no finding here has the fingerprint %s: copy it from the output of %s", e.Fingerprint, command)
 }
 
 // exceptionEntry is an entry as it is written.

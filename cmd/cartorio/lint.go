@@ -26,7 +26,8 @@ type linting struct {
 	root, subject, output, failOn string
 	formats, rules                []string
 	include, exclude              []string
-	fix, all, exitZero            bool
+	fix, all, exitZero, strict    bool
+	exceptions, environment       string
 	maxFindings                   int
 }
 
@@ -43,6 +44,13 @@ Which rules are looked for follows lint.use, lint.except and lint.ignore of
 cartorio.yaml, and --rule, which wins over the first two; a severity there holds
 here too. Rules that are optional are looked for where they are named, or with
 --all.
+
+A remark that is meant is accepted for a while, by its fingerprint in
+cartorio.exceptions.yaml as findings of check are, or in the schema itself:
+  // cartorio:ignore RULE until DAY: REASON       above the element, in Protobuf
+  "x-cartorio-ignore": {"RULE": "until DAY: REASON"}    in the object, elsewhere
+It stays in every output, marked, and fails nothing until that day, at most a year
+away.
 
 --fix mends what it can in the files: only where the fingerprint stays, or where
 each schema is proved to read all that the other writes. The rest is told.
@@ -69,6 +77,9 @@ Exits 1 for a finding at or above --fail-on, 2 when a file could not be read.`,
 	f.StringVar(&c.output, "output", "", "write the one FORM without a file of its own to `FILE` instead of stdout")
 	f.StringVar(&c.failOn, "fail-on", "risk", "lowest severity that exits 1: breaking, risk or note")
 	f.BoolVar(&c.exitZero, "exit-zero", false, "exit 0 for findings; never for what could not be read")
+	f.StringVar(&c.exceptions, "exceptions", "", "`FILE` of accepted findings (default: cartorio.exceptions.yaml beside cartorio.yaml, or at the repository's root)")
+	f.BoolVar(&c.strict, "strict-exceptions", false, "exit 1 when an exception or an ignore has ended or matches nothing")
+	f.StringVar(&c.environment, "environment", "", "`NAME` of an environment of cartorio.yaml, whose exceptions count too")
 	f.IntVar(&c.maxFindings, "max-findings", 0, "show at most `N` findings, and say how many there are; 0 shows all")
 	f.StringSliceVar(&c.include, "path", nil, "look only at what matches `PATTERN`")
 	f.StringSliceVar(&c.exclude, "exclude-path", nil, "leave out what matches `PATTERN`")
@@ -93,50 +104,65 @@ func (a *app) lint(ctx context.Context, arg string, c linting) error {
 	if err := checkPatterns(c.include, c.exclude); err != nil {
 		return fail(exitUsage, err)
 	}
-	naming, err := folder.ParseNaming(c.subject)
-	if err != nil {
-		return fail(exitUsage, err)
-	}
-	l := &linter{app: a, c: c, used: map[string]bool{}, mended: map[string]int{}}
-	for _, text := range c.rules {
-		e := config.Entry{Text: text}
-		if !knownToLint(e) {
-			return failf(exitUsage, "--rule %s names no rule of lint: see cartorio rules --of lint", text)
-		}
-		l.only = append(l.only, e)
-	}
-	head, err := openHead(ctx, arg, reading{root: c.root, naming: naming, include: c.include, exclude: c.exclude, declared: a.declared(), gate: true, in: a.in})
-	if err != nil {
-		return err
-	}
-	defer head.close()
-	if err := unmatched(head, nil); err != nil {
-		return err
-	}
-	if c.fix && !head.isDisk() {
-		return failf(exitUsage, "--fix: %s is no folder or file of this disk", arg)
-	}
-	if err := a.spare(head); err != nil {
-		return err
-	}
-	a.count(head)
-	if head.folder.Selected() == 0 {
-		return failf(exitNotCompared, "%s holds no schema to look at", head.label)
-	}
-	if err := head.declaredAbsent(); err != nil {
-		return err
-	}
-	reports, err := l.run(ctx, head)
+	l, reports, err := a.look(ctx, arg, c)
 	if err != nil {
 		return err
 	}
 	return l.tell(outputs, reports)
 }
 
+// look opens what is to be looked at, and looks.
+func (a *app) look(ctx context.Context, arg string, c linting) (*linter, []compat.Report, error) {
+	naming, err := folder.ParseNaming(c.subject)
+	if err != nil {
+		return nil, nil, fail(exitUsage, err)
+	}
+	if _, err := a.environment(c.environment); err != nil {
+		return nil, nil, err
+	}
+	g := a.newGate(checking{environment: c.environment, include: c.include, exclude: c.exclude, strict: c.strict})
+	g.lints = true
+	if err := g.readExceptions(c.exceptions); err != nil {
+		return nil, nil, err
+	}
+	l := &linter{app: a, c: c, gate: g, used: map[string]bool{}, mended: map[string]int{}}
+	for _, text := range c.rules {
+		e := config.Entry{Text: text}
+		if !knownToLint(e) {
+			return nil, nil, failf(exitUsage, "--rule %s names no rule of lint: see cartorio rules --of lint", text)
+		}
+		l.only = append(l.only, e)
+	}
+	head, err := openHead(ctx, arg, reading{root: c.root, naming: naming, include: c.include, exclude: c.exclude, declared: a.declared(), gate: true, in: a.in})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer head.close()
+	if err := unmatched(head, nil); err != nil {
+		return nil, nil, err
+	}
+	if c.fix && !head.isDisk() {
+		return nil, nil, failf(exitUsage, "--fix: %s is no folder or file of this disk", arg)
+	}
+	if err := a.spare(head); err != nil {
+		return nil, nil, err
+	}
+	a.count(head)
+	if head.folder.Selected() == 0 {
+		return nil, nil, failf(exitNotCompared, "%s holds no schema to look at", head.label)
+	}
+	if err := head.declaredAbsent(); err != nil {
+		return nil, nil, err
+	}
+	reports, err := l.run(ctx, head)
+	return l, reports, err
+}
+
 // tell writes the findings and says how the run ends.
 func (l *linter) tell(outputs []output, reports []compat.Report) error {
 	doc := compat.NewDocument("cartorio "+readBuild().Version, reports...)
-	doc.Remarks = l.remarks()
+	stale := append(l.gate.exceptionRemarks(doc), l.stale...)
+	doc.Remarks = append(l.remarks(), stale...)
 	for _, text := range doc.Remarks {
 		l.app.say("%s", text)
 	}
@@ -144,6 +170,10 @@ func (l *linter) tell(outputs []output, reports []compat.Report) error {
 		Document: doc, Reports: reports, Path: platformPath(), Annotations: l.app.config.Gate.MaxAnnotations, Findings: l.c.maxFindings,
 		Alone: true, Fails: compat.Severity(l.c.failOn), Pages: lintPages,
 	}
+	if l.c.strict {
+		run.Failing = stale
+	}
+	run.Rules = append(run.Rules, compat.CoreRules()...)
 	for _, r := range linters.Rules() {
 		run.Rules = append(run.Rules, r.Listed())
 	}
@@ -171,6 +201,8 @@ func (l *linter) tell(outputs []output, reports []compat.Report) error {
 		return fail(exitNotCompared, nil)
 	case l.c.exitZero:
 		return nil
+	case l.c.strict && len(stale) > 0:
+		return fail(exitFindings, nil)
 	case s.Breaks > 0, l.c.failOn != "breaking" && s.Risks > 0, l.c.failOn == "note" && s.Notes > 0:
 		return fail(exitFindings, nil)
 	}
@@ -190,6 +222,10 @@ func lintText(w io.Writer, colours bool, doc compat.Document, all compat.Summary
 	var order []string
 	for _, f := range doc.Findings {
 		if f.Override != nil && f.Override.Off {
+			continue
+		}
+		if f.Accepted != nil {
+			fmt.Fprintf(&t.b, "%s: %s: %s: %s (%s, until %s)\n", t.paint(bold, place(f)), t.paint(dim, "accepted"), f.Rule, plain(f.Message), plain(f.Accepted.Reason), f.Accepted.Until)
 			continue
 		}
 		fmt.Fprintf(&t.b, "%s: %s: %s: %s\n", t.paint(bold, place(f)), t.paint(colourOf(f.Severity), string(f.Severity)), f.Rule, plain(f.Message))
@@ -212,7 +248,7 @@ func lintText(w io.Writer, colours bool, doc compat.Document, all compat.Summary
 	for _, n := range []struct {
 		n         int
 		one, many string
-	}{{all.NotChecked, "not read", "not read"}, {all.Breaks, "error", "errors"}, {all.Risks, "risk", "risks"}, {all.Notes, "note", "notes"}, {all.Off, "switched off", "switched off"}, {doc.Summary.Hidden, "not shown", "not shown"}} {
+	}{{all.NotChecked, "not read", "not read"}, {all.Breaks, "error", "errors"}, {all.Risks, "risk", "risks"}, {all.Notes, "note", "notes"}, {all.Accepted, "accepted", "accepted"}, {all.Off, "switched off", "switched off"}, {doc.Summary.Hidden, "not shown", "not shown"}} {
 		if n.n > 0 {
 			counts = append(counts, plural(n.n, n.one, n.many))
 		}

@@ -25,6 +25,8 @@ type linter struct {
 	app    *app
 	c      linting
 	only   []config.Entry  // of --rule
+	gate   *gate           // for its exceptions
+	stale  []string        // remarks on what schemas ignore in vain
 	used   map[string]bool // texts of entries that matched something
 	seen   int             // files left out by lint.ignore
 	mended map[string]int  // remarks by rule
@@ -145,14 +147,26 @@ func (l *linter) entry(ctx context.Context, head *side, e *folder.Entry, configu
 			return !ok
 		})
 	}
+	accept := l.accepting(label, configured, e)
 	if l.c.fix {
-		if schema, err = l.mend(head, e, schema, look, parse); err != nil {
+		open := func(s schemas.Schema) []lint.Remark {
+			_, said := accept(s.Source())
+			return slices.DeleteFunc(look(s), func(r lint.Remark) bool {
+				f := l.finding(wanted[r.Rule], r, report, head.label)
+				return said(r, wanted[r.Rule], &f)
+			})
+		}
+		if schema, err = l.mend(head, e, schema, open, parse); err != nil {
 			return report, err
 		}
 	}
+	ignores, said := accept(schema.Source())
 	for _, r := range look(schema) {
-		comparison.Findings = append(comparison.Findings, l.finding(wanted[r.Rule], r, report, head.label))
+		f := l.finding(wanted[r.Rule], r, report, head.label)
+		said(r, wanted[r.Rule], &f)
+		comparison.Findings = append(comparison.Findings, f)
 	}
+	l.stale = append(l.stale, l.vain(label, ignores, wanted)...)
 	report.Compared = []compat.Comparison{comparison}
 	return report, nil
 }

@@ -38,7 +38,7 @@ func reference(reader, writer schemas.Schema, _ compat.Policy, budget compat.Bud
 	if !ok {
 		return nil, fmt.Errorf("%w: the writer is a %T, not a parsed Avro schema", compat.ErrNotChecked, writer)
 	}
-	p := port{meter: budget.Meter(), memory: map[pair]*faults{}}
+	p := port{meter: budget.Meter(), memory: map[pair]*faults{}, named: map[uint64]*faults{}}
 	list := p.check(r.Root(), w.Root())
 	room := mostDifferences
 	if p.failed != nil {

@@ -31,7 +31,8 @@ func pairOf(r, w *avro.Type) pair {
 // Source: avro-compat 3 and 4.
 type port struct {
 	meter  *compat.Meter
-	memory map[pair]*faults // nil while a pair is open: open counts as compatible
+	memory map[pair]*faults   // nil while a pair is open: open counts as compatible
+	named  map[uint64]*faults // the same, of two definitions, by their numbers
 	path   []token
 	base   int     // where the current path begins in path
 	failed *faults // the check itself failed
@@ -74,14 +75,20 @@ func (p *port) types(r, w *avro.Type) *faults {
 	if r.Named == nil && w.Named == nil {
 		return p.compute(r, w) // met once for each pair of records around it, and those are remembered
 	}
-	key := pairOf(r, w)
-	if list, met := p.memory[key]; met {
+	if r.Named != nil && w.Named != nil {
+		return remembered(p, p.named, uint64(r.Named.Number)<<32|uint64(w.Named.Number), r, w)
+	}
+	return remembered(p, p.memory, pairOf(r, w), r, w)
+}
+
+func remembered[K comparable](p *port, memory map[K]*faults, key K, r, w *avro.Type) *faults {
+	if list, met := memory[key]; met {
 		return list
 	}
 	p.meter.Spend(1) // what is remembered costs memory too
-	p.memory[key] = nil
+	memory[key] = nil
 	list := p.compute(r, w)
-	p.memory[key] = list
+	memory[key] = list
 	return list
 }
 

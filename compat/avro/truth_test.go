@@ -279,7 +279,8 @@ func TestManyChangesHaveTheirWitnesses(t *testing.T) {
 		{"types", record(fields("int")), record(fields("string"))},
 		{"fields without a default", record(""), record(fields("int"))},
 	} {
-		_, changes := compatavro.Checker.Truth(parse(t, c.old), parse(t, c.next), compat.Budget{})
+		old, next := parse(t, c.old), parse(t, c.next)
+		_, changes := compatavro.Checker.Truth(old, next, compat.Budget{})
 		own := 0
 		for _, change := range changes {
 			w := change.Witness[compat.Data][0]
@@ -287,7 +288,7 @@ func TestManyChangesHaveTheirWitnesses(t *testing.T) {
 				t.Errorf("%s: %s has no witness", c.name, change.Path)
 				continue
 			}
-			got := parse(t, c.next).Reads(parse(t, c.old), schemas.Payload{Bytes: w.Bytes}, schemas.ReadOptions{Violations: 1_000})
+			got := next.Reads(old, schemas.Payload{Bytes: w.Bytes}, schemas.ReadOptions{Violations: 1_000})
 			for _, v := range got.Violations {
 				if strings.HasPrefix(string(v.Schema)+"/", string(change.New.Pointer)+"/") && v.Text == w.Text {
 					own++

@@ -58,7 +58,7 @@ func (r *Registry) Audit(ctx context.Context, after Revision, limit int) (list [
 		limit = mostAudited
 	}
 	size := 0
-	err = r.journal.Read(ctx, after, func(record Record) error {
+	err = readEvents(ctx, r.journal, after, func(record Record) error {
 		if record.Revision > end { // not applied yet: whoever asks again must find it in all answers
 			return errEnough
 		}

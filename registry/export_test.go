@@ -57,7 +57,7 @@ func PointsEvery(r *Registry, n int) (count func() int) {
 func Dictated(n, bytes int) (points, size int) {
 	var p pasts
 	for i := range n {
-		p.keep(Snapshot{Revision: Revision(i + 1), State: make([]byte, bytes)})
+		p.keep(point{Snapshot: Snapshot{Revision: Revision(i + 1), State: make([]byte, bytes)}})
 	}
 	return len(p.points), p.size
 }

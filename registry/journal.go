@@ -81,5 +81,20 @@ type Journal interface {
 	Close() error
 }
 
+// Lean is a journal that can leave the texts out of what it reads, for whoever
+// has them already: they are most of its bytes.
+type Lean interface {
+	// ReadEvents is Read without texts: Text is empty and Erased false.
+	ReadEvents(ctx context.Context, from Revision, each func(Record) error) error
+}
+
+// readEvents reads events whose texts nobody wants.
+func readEvents(ctx context.Context, j Journal, from Revision, each func(Record) error) error {
+	if lean, ok := j.(Lean); ok {
+		return lean.ReadEvents(ctx, from, each)
+	}
+	return j.Read(ctx, from, each)
+}
+
 // ErrMoved says that the journal's end is not where the caller believed.
 var ErrMoved = errors.New("journal has moved on")

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,10 +16,9 @@ import (
 // Bounds of looking back: how many states of the past are kept whole, how many
 // bytes of encoded ones, and how many events may lie between two of those.
 const (
-	mostPasts       = 2
-	bytesOfPasts    = 32 << 20
-	eventsPerPast   = 10_000
-	eventsPerMoment = 1_000
+	mostPasts     = 2
+	bytesOfPasts  = 32 << 20
+	eventsPerPast = 25_000
 )
 
 // Moment is a point of the journal: a revision or, when Time is set, the last
@@ -32,8 +32,18 @@ type Moment struct {
 // goroutines; its answers have the order and the errors of the registry's own.
 type Past struct {
 	state   *State
-	dropped uint64   // how many texts had gone when it was folded
-	good    Revision // how long it is good: an erased text may come back
+	dropped uint64    // how many texts had gone when it was folded
+	good    Revision  // how long it is good: an erased text may come back
+	latest  time.Time // of its events
+	next    time.Time // of the event behind it; zero when there was none yet
+}
+
+// covers tells whether m is in p.
+func (p *Past) covers(m Moment) bool {
+	if m.Time.IsZero() {
+		return p.state.revision == m.Revision
+	}
+	return !p.latest.After(m.Time) && p.next.After(m.Time)
 }
 
 // pasts are the states of the past that were asked for lately, and points from
@@ -44,28 +54,27 @@ type pasts struct {
 
 	mu     sync.Mutex
 	whole  []*Past // the latest asked for last
-	points []Snapshot
+	points []point
 	size   int // bytes of points
-	times  []instant
 }
 
-// instant is the latest time up to a revision.
-type instant struct {
-	revision Revision
-	latest   time.Time
+// point is an encoded state of the past, and the latest time of its events.
+type point struct {
+	Snapshot
+	latest time.Time
 }
 
 // keep remembers an encoded state. When they are too many bytes, every other one
 // goes.
-func (p *pasts) keep(s Snapshot) {
+func (p *pasts) keep(one point) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	i, there := slices.BinarySearchFunc(p.points, s.Revision, func(a Snapshot, at Revision) int { return compareRevisions(a.Revision, at) })
-	if there || len(s.State) > bytesOfPasts {
+	i, there := slices.BinarySearchFunc(p.points, one.Revision, func(a point, at Revision) int { return cmp.Compare(a.Revision, at) })
+	if there || len(one.State) > bytesOfPasts {
 		return
 	}
-	p.points = slices.Insert(p.points, i, s)
-	p.size += len(s.State)
+	p.points = slices.Insert(p.points, i, one)
+	p.size += len(one.State)
 	for p.size > bytesOfPasts {
 		rest := p.points[:0]
 		p.size = 0
@@ -80,37 +89,27 @@ func (p *pasts) keep(s Snapshot) {
 	}
 }
 
-func compareRevisions(a, b Revision) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// before is the newest encoded state up to a revision, the empty one when there
+// before is the newest encoded state up to a moment, the empty one when there
 // is none.
-func (p *pasts) before(at Revision) Snapshot {
+func (p *pasts) before(m Moment) point {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := len(p.points) - 1; i >= 0; i-- {
-		if p.points[i].Revision <= at {
-			return p.points[i]
+		if one := p.points[i]; m.includes(one.Revision, one.latest) {
+			return one
 		}
 	}
-	return Snapshot{}
+	return point{}
 }
 
 // find answers a whole state, which then counts as asked for last. Once a text is
 // gone, no state that may hold it is kept.
-func (p *pasts) find(at, now Revision, dropped uint64) *Past {
+func (p *pasts) find(m Moment, now Revision, dropped uint64) *Past {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.whole = slices.DeleteFunc(p.whole, func(one *Past) bool { return one.dropped != dropped || one.good < now })
 	for i, one := range p.whole {
-		if one.Revision() == at {
+		if one.covers(m) {
 			p.whole = append(slices.Delete(p.whole, i, i+1), one)
 			return one
 		}
@@ -126,28 +125,25 @@ func (p *pasts) add(one *Past) {
 	}
 }
 
-// AsOf answers the registry as it stood at a moment. The journal is folded from
-// the nearest kept state on, one fold at a time: at most 10,000 events once that
-// part of the past was visited, the whole journal for the first visit. At most
-// two states are kept whole and 32 MiB of encoded ones, and nothing before anybody
-// has asked.
+// AsOf answers the registry as it stood at a moment. The journal's events are
+// folded, without their texts, from the nearest kept state on, one fold at a time:
+// at most 25,000 of them once that part of the past was visited, all up to the
+// moment for the first visit, none for the present. At most two states are kept
+// whole and 32 MiB of encoded ones, and nothing before anybody has asked.
 //
 // Errors: CodeRevisionUnknown for what is not there yet; CodeStore; that of ctx.
 func (r *Registry) AsOf(ctx context.Context, m Moment) (*Past, error) {
 	if err := r.catchUp(ctx); err != nil {
 		return nil, err
 	}
-	at, end := m.Revision, r.Revision()
-	switch {
-	case m.Time.IsZero() && at > end:
-		return nil, revisionUnknown(at, end)
+	switch end := r.Revision(); {
+	case m.Time.IsZero() && m.Revision > end:
+		return nil, revisionUnknown(m.Revision, end)
 	case m.Time.After(r.now()):
 		return nil, &Error{Code: CodeRevisionUnknown, Text: fmt.Sprintf("%s is in the future", m.Time.UTC().Format(time.RFC3339Nano))}
 	}
-	if m.Time.IsZero() {
-		if past := r.pasts.find(at, end, r.dropped()); past != nil {
-			return past, nil
-		}
+	if past := r.pasts.find(m, r.Revision(), r.dropped()); past != nil {
+		return past, nil
 	}
 	select {
 	case r.pasts.folding <- struct{}{}:
@@ -155,22 +151,16 @@ func (r *Registry) AsOf(ctx context.Context, m Moment) (*Past, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if !m.Time.IsZero() {
-		var err error
-		if at, err = r.revisionAt(ctx, m.Time); err != nil {
-			return nil, err
-		}
-	}
 	dropped, now := r.dropped(), r.Revision()
-	if past := r.pasts.find(at, now, dropped); past != nil {
+	if past := r.pasts.find(m, now, dropped); past != nil {
 		return past, nil
 	}
-	state, err := r.foldTo(ctx, at)
+	past, err := r.foldTo(ctx, m, now)
 	if err != nil {
 		return nil, err
 	}
-	past := &Past{state, dropped, math.MaxUint64}
-	for _, t := range state.texts {
+	past.dropped, past.good = dropped, math.MaxUint64
+	for _, t := range past.state.texts {
 		if t.erased {
 			past.good = now
 			break
@@ -194,34 +184,61 @@ func revisionUnknown(at, end Revision) error {
 // errEnough ends the reading of a journal.
 var errEnough = errors.New("enough was read")
 
-// foldTo folds the journal up to a revision.
-func (r *Registry) foldTo(ctx context.Context, at Revision) (*State, error) {
-	state := NewState()
-	if point := r.pasts.before(at); point.Revision > 0 {
+// includes tells whether a state of a revision, whose latest event is of a time,
+// is before m or at it.
+func (m Moment) includes(at Revision, latest time.Time) bool {
+	if m.Time.IsZero() {
+		return at <= m.Revision
+	}
+	return !latest.After(m.Time)
+}
+
+// foldTo folds the journal up to a moment, no further than end, behind which the
+// registry does not hold the texts yet.
+func (r *Registry) foldTo(ctx context.Context, m Moment, end Revision) (*Past, error) {
+	from := r.pasts.before(m)
+	if present := r.present(m); present != nil {
+		from.Snapshot = *present
+	}
+	past := &Past{state: NewState(), latest: from.latest}
+	if from.Revision > 0 {
 		var err error
-		if state, err = decodeState(point.State, r.remembered); err != nil {
+		if past.state, err = decodeState(from.State, r.remembered); err != nil {
 			return nil, storeError("look at the past", err)
 		}
 	}
-	if state.revision == at {
-		return state, nil
+	state, kept := past.state, from.Revision
+	if m.Time.IsZero() && state.revision == m.Revision {
+		return past, nil
 	}
-	from := state.revision
-	err := r.journal.Read(ctx, from, func(record Record) error {
+	err := readEvents(ctx, r.journal, kept, func(record Record) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if t, ok := r.remembered(record.Event.Text); ok && !t.erased {
-			record.Text = t.text // the same bytes, held once
+		if record.Revision > end {
+			return errEnough
+		}
+		latest := past.latest
+		if record.Time.After(latest) {
+			latest = record.Time
+		}
+		if !m.includes(record.Revision, latest) {
+			past.next = record.Time
+			return errEnough
+		}
+		if record.Event.Text != (Hash{}) {
+			t, _ := r.remembered(record.Event.Text)
+			record.Text, record.Erased = t.text, t.erased // the same bytes, held once
 		}
 		if err := state.Apply(record); err != nil {
 			return err
 		}
-		if int(state.revision-from) >= r.pasts.every {
-			from = state.revision
-			r.pasts.keep(Snapshot{Revision: from, State: state.Encode()})
+		past.latest = latest
+		if int(state.revision-kept) >= r.pasts.every {
+			kept = state.revision
+			r.pasts.keep(point{Snapshot{Revision: kept, State: state.Encode()}, latest})
 		}
-		if state.revision == at {
+		if m.Time.IsZero() && state.revision == m.Revision {
 			return errEnough
 		}
 		return nil
@@ -231,10 +248,21 @@ func (r *Registry) foldTo(ctx context.Context, at Revision) (*State, error) {
 		return nil, ctx.Err()
 	case err != nil && !errors.Is(err, errEnough):
 		return nil, storeError("look at the past", err)
-	case state.revision != at:
-		return nil, storeError("look at the past", fmt.Errorf("the journal ends at revision %d, before %d", state.revision, at))
+	case m.Time.IsZero() && state.revision != m.Revision:
+		return nil, storeError("look at the past", fmt.Errorf("the journal ends at revision %d, before %d", state.revision, m.Revision))
 	}
-	return state, nil
+	return past, nil
+}
+
+// present is the state as it is, when m asks for that; nil for all else. It needs
+// no event of the journal.
+func (r *Registry) present(m Moment) *Snapshot {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if !m.Time.IsZero() || m.Revision != r.state.revision {
+		return nil
+	}
+	return &Snapshot{Revision: r.state.revision, State: r.state.Encode()}
 }
 
 // remembered is a text as the state has it now; one that it has not is erased.
@@ -245,46 +273,6 @@ func (r *Registry) remembered(h Hash) (text, bool) {
 		return text{text: t.text}, true
 	}
 	return text{erased: true}, true
-}
-
-// revisionAt finds the last revision before the first event that is later than
-// a time. What was read once is remembered, one event in a thousand.
-func (r *Registry) revisionAt(ctx context.Context, t time.Time) (Revision, error) {
-	p := &r.pasts
-	i, _ := slices.BinarySearchFunc(p.times, t, func(a instant, t time.Time) int {
-		if a.latest.After(t) {
-			return 1
-		}
-		return -1
-	})
-	var from instant
-	if i > 0 {
-		from = p.times[i-1]
-	}
-	at := from.revision
-	err := r.journal.Read(ctx, from.revision, func(record Record) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if record.Time.After(t) {
-			return errEnough
-		}
-		at = record.Revision
-		if from.latest.Before(record.Time) {
-			from.latest = record.Time
-		}
-		if at%eventsPerMoment == 0 && (len(p.times) == 0 || p.times[len(p.times)-1].revision < at) {
-			p.times = append(p.times, instant{at, from.latest})
-		}
-		return nil
-	})
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return 0, ctx.Err()
-	case err != nil && !errors.Is(err, errEnough):
-		return 0, storeError("look at the past", err)
-	}
-	return at, nil
 }
 
 // Revision is the one that p stands at.

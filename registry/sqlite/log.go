@@ -78,8 +78,27 @@ const (
 
 // Read gives the events behind from, in order, with their texts.
 func (j *Journal) Read(ctx context.Context, from registry.Revision, each func(registry.Record) error) error {
+	return j.pages(ctx, withTexts, from, each)
+}
+
+// ReadEvents gives the events behind from, in order, without their texts.
+func (j *Journal) ReadEvents(ctx context.Context, from registry.Revision, each func(registry.Record) error) error {
+	return j.pages(ctx, withoutTexts, from, each)
+}
+
+const (
+	withTexts = `
+		SELECT e.revision, e.time, e.actor, e.request, e.kind, e.body, e.text, t.text
+		FROM events e LEFT JOIN texts t ON t.hash = e.text
+		WHERE e.revision > ? ORDER BY e.revision LIMIT ?`
+	withoutTexts = `
+		SELECT revision, time, actor, request, kind, body, text, ''
+		FROM events WHERE revision > ? ORDER BY revision LIMIT ?`
+)
+
+func (j *Journal) pages(ctx context.Context, query string, from registry.Revision, each func(registry.Record) error) error {
 	for {
-		page, err := j.page(ctx, from)
+		page, err := j.page(ctx, query, from)
 		if err != nil {
 			return fmt.Errorf("read %s behind event %d: %w", j.path, from, explain(err))
 		}
@@ -95,11 +114,8 @@ func (j *Journal) Read(ctx context.Context, from registry.Revision, each func(re
 	}
 }
 
-func (j *Journal) page(ctx context.Context, from registry.Revision) (page []registry.Record, err error) {
-	rows, err := j.db.QueryContext(ctx, `
-		SELECT e.revision, e.time, e.actor, e.request, e.kind, e.body, e.text, t.text
-		FROM events e LEFT JOIN texts t ON t.hash = e.text
-		WHERE e.revision > ? ORDER BY e.revision LIMIT ?`, int64(from), eventsPerPage)
+func (j *Journal) page(ctx context.Context, query string, from registry.Revision) (page []registry.Record, err error) {
+	rows, err := j.db.QueryContext(ctx, query, int64(from), eventsPerPage)
 	if err != nil {
 		return nil, err
 	}

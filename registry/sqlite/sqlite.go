@@ -39,7 +39,10 @@ type Journal struct {
 	end, addText, addEvent, erase *sql.Stmt
 }
 
-var _ registry.Journal = (*Journal)(nil)
+var (
+	_ registry.Journal = (*Journal)(nil)
+	_ registry.Lean    = (*Journal)(nil)
+)
 
 // Open opens or creates the journal in the file at path; ":memory:" is a
 // journal that lives as long as the process.

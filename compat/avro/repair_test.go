@@ -221,10 +221,10 @@ func TestHostileRepairs(t *testing.T) {
 		return b.String()
 	}
 	for _, c := range []struct{ name, old, next string }{
-		{"added fields", `{"type":"record","name":"R","fields":[]}`, `{"type":"record","name":"R","fields":[` + many(5_000, `{"name":"f%d","type":"string"}`) + `]}`},
-		{"removed symbols", `{"type":"enum","name":"E","symbols":[` + many(5_000, `"S%d"`) + `]}`, `{"type":"enum","name":"E","symbols":["A"]}`},
-		{"added symbols", `{"type":"enum","name":"E","symbols":["A"]}`, `{"type":"enum","name":"E","symbols":[` + many(5_000, `"S%d"`) + `]}`},
-		{"changed types", `{"type":"record","name":"R","fields":[` + many(5_000, `{"name":"f%d","type":"string"}`) + `]}`, `{"type":"record","name":"R","fields":[` + many(5_000, `{"name":"f%d","type":"int"}`) + `]}`},
+		{"added fields", `{"type":"record","name":"R","fields":[]}`, `{"type":"record","name":"R","fields":[` + many(3_000, `{"name":"f%d","type":"string"}`) + `]}`},
+		{"removed symbols", `{"type":"enum","name":"E","symbols":[` + many(3_000, `"S%d"`) + `]}`, `{"type":"enum","name":"E","symbols":["A"]}`},
+		{"added symbols", `{"type":"enum","name":"E","symbols":["A"]}`, `{"type":"enum","name":"E","symbols":[` + many(3_000, `"S%d"`) + `]}`},
+		{"changed types", `{"type":"record","name":"R","fields":[` + many(3_000, `{"name":"f%d","type":"string"}`) + `]}`, `{"type":"record","name":"R","fields":[` + many(5_000, `{"name":"f%d","type":"int"}`) + `]}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			old, next := parse(t, c.old), parse(t, c.next)

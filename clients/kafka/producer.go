@@ -42,6 +42,8 @@ type Producer struct {
 	pin       validate.Pin
 	o         ProducerOptions
 
+	reach reach
+
 	mu     sync.Mutex
 	closed bool
 	busy   sync.WaitGroup
@@ -134,7 +136,8 @@ func (p *Producer) send(ctx context.Context, r *kgo.Record, id string) error {
 	p.busy.Add(1)
 	p.mu.Unlock()
 	defer p.busy.Done()
-	return send(ctx, p.client, r, id)
+	end := p.reach.watch(ctx, p.client)
+	return end(send(ctx, p.client, r, id))
 }
 
 // Close takes no more messages and waits, as long as ctx lasts, for those on

@@ -30,9 +30,10 @@ type confirmer struct {
 	quit     chan struct{}
 	done     chan struct{}
 
-	mu     sync.Mutex
-	closed bool
-	busy   sync.WaitGroup
+	mu        sync.Mutex
+	closed    bool
+	unreached error // why the last channel was not opened
+	busy      sync.WaitGroup
 }
 
 // send is one message on its way.
@@ -78,7 +79,7 @@ func (c *confirmer) publish(ctx context.Context, exchange, key string, msg amqp.
 	select {
 	case c.requests <- s:
 	case <-ctx.Done():
-		s.fail(Unsent, ctx.Err())
+		s.fail(Unsent, c.orUnreached(ctx.Err()))
 		return <-s.answer
 	}
 	select {
@@ -95,7 +96,17 @@ func (c *confirmer) publish(ctx context.Context, exchange, key string, msg amqp.
 	if s.sent.Load() {
 		fate = Unknown
 	}
-	return &Error{Fate: fate, Exchange: exchange, Key: key, MessageID: msg.MessageId, Err: ctx.Err()}
+	return &Error{Fate: fate, Exchange: exchange, Key: key, MessageID: msg.MessageId, Err: c.orUnreached(ctx.Err())}
+}
+
+// orUnreached is why a publish's time ran out, with why there is no channel.
+func (c *confirmer) orUnreached(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unreached != nil {
+		return fmt.Errorf("%w: %w", err, c.unreached)
+	}
+	return err
 }
 
 // close takes no more messages and waits for those on their way.
@@ -139,6 +150,9 @@ type route struct{ id, exchange, key string }
 
 func (c *confirmer) link(ctx context.Context) (*link, error) {
 	ch, err := c.open(ctx)
+	c.mu.Lock()
+	c.unreached = err
+	c.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}

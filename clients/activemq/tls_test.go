@@ -1,0 +1,36 @@
+package activemq_test
+
+import (
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"testing"
+
+	"github.com/cartorio-registry/cartorio/clients/activemq"
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
+	"github.com/cartorio-registry/cartorio/clients/validate"
+)
+
+func TestRealTLS(t *testing.T) {
+	t.Parallel()
+	r := connect(t)
+	r.registry.RegisterOrders()
+	workshop.TLS(t, r.address, brokertest.Encrypted{
+		Publish: func(ctx context.Context, address string, c *tls.Config) error {
+			p := activemq.NewProducer(activemq.Connect(address, activemq.Options{TLS: c}), r.v, validate.Version(orders, 1), activemq.ProducerOptions{})
+			defer p.Close(ctx)
+			return p.Publish(ctx, r.queue, &activemq.Message{Body: []byte(good)})
+		},
+		Consume: func(ctx context.Context, address string, c *tls.Config) error {
+			handled := make(chan struct{})
+			consumer, err := activemq.NewConsumer(activemq.Connect(address, activemq.Options{TLS: c}), r.v, &validate.Expect{Subject: orders}, func(context.Context, *activemq.Delivery) error {
+				close(handled)
+				return nil
+			}, activemq.ConsumerOptions{Queue: r.queue, Logger: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				return err
+			}
+			return brokertest.Handled(ctx, consumer.Run, handled)
+		},
+	})
+}

@@ -55,8 +55,9 @@ FILE is YAML:
     # subject, version           where the target's subject is another one
     # framing: plain             or confluent, header
 
-User and password of each side stand in its address, or in the variables
-CARTORIO_BRIDGE_FROM_USER, CARTORIO_BRIDGE_FROM_PASSWORD, and the same with TO.
+Addresses are those of cartorio dlq. User and password of each side stand in its
+address, or in the variables CARTORIO_BRIDGE_FROM_USER, CARTORIO_BRIDGE_FROM_PASSWORD,
+and the same with TO; so do _CA, _CERTIFICATE and _KEY, the files for TLS.
 
 It runs until SIGTERM or SIGINT, then finishes what is on its way.
 
@@ -131,7 +132,7 @@ func readBridge(file string) (*bridge.Options, error) {
 		member, text, variable string
 		to                     *brokers.Address
 	}{{"from", o.Config.From.Address, "CARTORIO_BRIDGE_FROM", &o.From}, {"to", o.Config.To.Address, "CARTORIO_BRIDGE_TO", &o.To}} {
-		if *one.to, err = brokers.Parse(one.text, os.Getenv(one.variable+"_USER"), os.Getenv(one.variable+"_PASSWORD")); err != nil {
+		if *one.to, err = addressBy(one.text, one.variable); err != nil {
 			return nil, failf(exitUsage, "%s: %s.address: %w", file, one.member, err)
 		}
 	}

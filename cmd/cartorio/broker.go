@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
@@ -17,18 +19,63 @@ import (
 	"github.com/cartorio-registry/cartorio/schemas/formats"
 )
 
-const brokerHelp = `ADDRESS is amqp://HOST/VHOST#QUEUE (RabbitMQ), kafka://HOST:PORT,HOST:PORT/TOPIC or
-stomp://HOST/QUEUE (ActiveMQ); amqps and stomps are encrypted, and kafka takes
-?tls=true and ?sasl=plain, scram-sha-256 or scram-sha-512. User and password stand in it, escaped as in any URL, or in
-CARTORIO_BROKER_USER and CARTORIO_BROKER_PASSWORD; they are never printed.`
+const brokerHelp = `ADDRESS is amqp://HOST/VHOST#QUEUE (RabbitMQ), kafka://HOST:PORT,HOST:PORT/TOPIC,
+stomp://HOST/QUEUE (ActiveMQ) or amqp10://HOST/QUEUE (AMQP 1.0); amqps, stomps and amqp10s are encrypted, and
+kafka takes ?tls=true and ?sasl=plain, scram-sha-256 or scram-sha-512. User and password stand in it, escaped
+as in any URL, or in CARTORIO_BROKER_USER and CARTORIO_BROKER_PASSWORD; they are never printed.
+CARTORIO_BROKER_CA names a file of the authorities to trust instead of the machine's,
+CARTORIO_BROKER_CERTIFICATE and CARTORIO_BROKER_KEY those of a certificate of one's own, all PEM.`
 
 // brokerAddress reads the address of a queue or topic.
 func brokerAddress(text string) (brokers.Address, error) {
-	a, err := brokers.Parse(text, os.Getenv("CARTORIO_BROKER_USER"), os.Getenv("CARTORIO_BROKER_PASSWORD"))
+	return addressBy(text, "CARTORIO_BROKER")
+}
+
+// addressBy reads an address; what it has not stands in variables of a prefix.
+func addressBy(text, prefix string) (brokers.Address, error) {
+	a, err := brokers.Parse(text, os.Getenv(prefix+"_USER"), os.Getenv(prefix+"_PASSWORD"))
 	if err != nil {
 		return a, fail(exitUsage, err)
 	}
+	if a.Trust, err = trustBy(prefix); err != nil {
+		return a, fail(exitUsage, err)
+	}
+	if a.Trust != nil && !a.TLS {
+		return a, failf(exitUsage, "%s: %s_CA or %s_CERTIFICATE is set, and the address is not encrypted: write amqps, stomps, amqp10s or ?tls=true", a, prefix, prefix)
+	}
 	return a, nil
+}
+
+// trustBy is whom TLS trusts and who it says we are, by the variables of a prefix;
+// nil where none is set.
+func trustBy(prefix string) (*tls.Config, error) {
+	authorities, certificate, key := os.Getenv(prefix+"_CA"), os.Getenv(prefix+"_CERTIFICATE"), os.Getenv(prefix+"_KEY")
+	if authorities == "" && certificate == "" && key == "" {
+		return nil, nil
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if authorities != "" {
+		text, err := os.ReadFile(authorities)
+		if err != nil {
+			return nil, fmt.Errorf("%s_CA: reading %s: %w", prefix, authorities, bare(err))
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("%s_CA: %s holds no certificate in PEM", prefix, authorities)
+		}
+	}
+	if certificate == "" && key == "" {
+		return c, nil
+	}
+	if certificate == "" || key == "" {
+		return nil, fmt.Errorf("%s_CERTIFICATE and %s_KEY belong together: set both", prefix, prefix)
+	}
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		return nil, fmt.Errorf("%s_CERTIFICATE and %s_KEY: reading %s and %s: %w", prefix, prefix, certificate, key, bare(err))
+	}
+	c.Certificates = []tls.Certificate{pair}
+	return c, nil
 }
 
 // openBox opens what lies at an address. It connects when it is used.

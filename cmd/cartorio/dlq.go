@@ -64,7 +64,7 @@ func (a *app) dlqCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dlq",
 		Short: "Look into a dead letter, send its messages again, drop, export and import them",
-		Long: `Works on the dead letters of RabbitMQ, Kafka and ActiveMQ: those that Cartório's
+		Long: `Works on the dead letters of RabbitMQ, Kafka, ActiveMQ and AMQP 1.0: those that Cartório's
 consumers wrote, and those that brokers and Spring made. A letter leaves only when
 the broker has confirmed it elsewhere: whoever is stopped in between has it twice,
 with one messageId, and loses none.

@@ -367,8 +367,10 @@ func settingsTopic(root *cobra.Command) *cobra.Command {
 			{"CARTORIO_FROM_USER, _PASSWORD, _TOKEN", "the same for what migrate reads"},
 			{"CARTORIO_TO_USER, _PASSWORD, _TOKEN", "the same for what migrate fills"},
 			{"CARTORIO_BROKER_USER, _PASSWORD", "who asks the broker of a dead letter or a message"},
+			{"CARTORIO_BROKER_CA, _CERTIFICATE, _KEY", "files for TLS to it: whom to trust, and who asks; PEM"},
 			{"CARTORIO_BRIDGE_FROM_USER, _PASSWORD", "who reads at one end of a bridge"},
 			{"CARTORIO_BRIDGE_TO_USER, _PASSWORD", "who writes at the other"},
+			{"CARTORIO_BRIDGE_FROM_CA, …", "files for TLS to either end, as for CARTORIO_BROKER"},
 			{"CARTORIO_DEBUG", "1 prints where a defect arose"},
 			{"NO_COLOR", "anything keeps colours away"},
 		} {

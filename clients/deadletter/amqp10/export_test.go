@@ -1,0 +1,7 @@
+package amqp10
+
+// LetterOf and MessageOf are what a walk and a publish make of messages.
+var (
+	LetterOf  = letterOf
+	MessageOf = messageOf
+)

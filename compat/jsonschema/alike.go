@@ -31,6 +31,9 @@ func (s *solver) alike(a, b *jsonschema.Node) bool {
 	assumed := map[[2]*jsonschema.Node]bool{}
 	var walk func(a, b *jsonschema.Node) bool
 	walk = func(a, b *jsonschema.Node) bool {
+		if sameSpelling(a, b) {
+			return true
+		}
 		a, b = s.facts(a).node, s.facts(b).node
 		pair := [2]*jsonschema.Node{a, b}
 		if known, ok := s.twins[pair]; ok {
@@ -103,8 +106,9 @@ func (s *solver) own(f *facts) string {
 				names = append(names, text)
 			}
 			slices.Sort(names)
-			for _, name := range names {
-				out = append(jsontext.AppendString(out, name), ',')
+			for _, name := range names { // with its length, which is quicker than to quote it
+				out = append(strconv.AppendInt(out, int64(len(name)), 10), ':')
+				out = append(out, name...)
 			}
 		case "allOf", "anyOf", "oneOf", "prefixItems":
 			out = strconv.AppendInt(out, int64(len(m.Value.Items)), 10)

@@ -109,11 +109,43 @@ func hasDefault(n *jsonschema.Node) bool {
 	return n.Keyword("default") != nil
 }
 
+// isScalar tells at sight that a node makes a class of one scalar kind, which
+// says nothing when it is compared with itself; others may, as not does.
+func isScalar(n *jsonschema.Node) bool {
+	var own kinds
+	switch n.Types {
+	case jsonschema.KindString:
+		own = 1 << stringKind
+	case jsonschema.KindNumber, jsonschema.KindInteger:
+		own = 1 << numberKind
+	case jsonschema.KindBoolean:
+		own = 1 << booleanKind
+	default:
+		return false
+	}
+	if n.Boolean || n.HasEnum || n.Const != nil || n.Ref != nil || n.Dynamic != nil || n.Not != nil || n.If != nil || n.Then != nil || n.Else != nil ||
+		len(n.AllOf)+len(n.AnyOf)+len(n.OneOf) > 0 {
+		return false
+	}
+	for i := range n.Value.Members {
+		if families[n.Value.Members[i].Name]&^own != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 func (c *comparison) properties() {
 	oldModel, nextModel := c.objectModel(c.old), c.objectModel(c.next)
 	for _, property := range c.old.node.Properties {
-		name, old := property.Name, c.p.classOf(property.Node)
-		if q := c.next.node.Property(name); q != nil {
+		name := property.Name
+		q := c.next.node.Property(name)
+		if q != nil && sameSpelling(property.Node, q) && isScalar(property.Node) {
+			c.p.meter.Spend(1)
+			continue
+		}
+		old := c.p.classOf(property.Node)
+		if q != nil {
 			if r := c.p.compare(old, c.p.classOf(q)); !r.isSilent() {
 				c.take(r, "properties", name)
 			}
@@ -132,10 +164,11 @@ func (c *comparison) properties() {
 		}
 	}
 	for _, property := range c.next.node.Properties {
-		name, next := property.Name, c.p.classOf(property.Node)
+		name := property.Name
 		if c.old.node.Property(name) != nil {
 			continue
 		}
+		next := c.p.classOf(property.Node)
 		demand := "OPTIONAL_PROPERTY_ADDED"
 		if c.next.node.Requires(name) {
 			demand = "REQUIRED_PROPERTY_ADDED"

@@ -28,24 +28,39 @@ func truth(old, next schemas.Schema, budget compat.Budget) (map[compat.Layer]com
 	backward := direction{writer: o, reader: n, index: 0, side: 1}
 	forward := direction{writer: n, reader: o, index: 1, side: 0}
 	shared := newTexts()
+	dynamic := o.IsDynamic() || n.IsDynamic()
+	if !dynamic && newSolver(budget.Meter(), shared, dynamic).alike(o.Root(), n.Root()) {
+		d.spare()
+		return compat.OnData(compat.Reads, compat.Reads), d.told()
+	}
 	newReadsOld, proofs := backward.decide(budget, shared)
 	oldReadsNew, back := forward.decide(budget, shared)
 	d.seen = len(d.changes)
-	for i := range d.changes {
-		d.changes[i].Effects = compat.OnData(compat.Reads, compat.Reads)
-		if d.changes[i].misleads {
-			d.changes[i].Effects = compat.OnData(compat.Misleads, compat.Misleads)
-		}
-	}
+	d.spare()
 	// What is proved first: it may add the change that stands for the whole.
 	aims := budget.Part(4).Meter()
 	d.blame(backward, proofs, shared, aims)
 	d.blame(forward, back, shared, aims)
 	d.leaveOpen(backward, newReadsOld)
 	d.leaveOpen(forward, oldReadsNew)
+	return compat.OnData(newReadsOld, oldReadsNew), d.told()
+}
+
+// spare says of every change that it hurts nobody; witnesses say otherwise.
+func (d *differ) spare() {
+	for i := range d.changes {
+		d.changes[i].Effects = compat.OnData(compat.Reads, compat.Reads)
+		if d.changes[i].misleads {
+			d.changes[i].Effects = compat.OnData(compat.Misleads, compat.Misleads)
+		}
+	}
+}
+
+// told are the changes as they stand.
+func (d *differ) told() []compat.Change {
 	var changes []compat.Change
 	for i := range d.changes {
 		changes = append(changes, d.changes[i].Change)
 	}
-	return compat.OnData(newReadsOld, oldReadsNew), changes
+	return changes
 }

@@ -198,6 +198,9 @@ func (n *Node) PlaceOf(name string) schemas.Place {
 	return schemas.Place{Pointer: n.Pointer().Append(name), Position: d.position(v.Start), End: d.position(v.End)}
 }
 
+// Spelling is n's text as it was written.
+func (n *Node) Spelling() string { return n.resource.document.text[n.Value.Start:n.Value.End] }
+
 // where is the schema pointer that a violation shows: a place in another
 // document is shown with that document's name in front of a "#".
 func (n *Node) where(keyword string) schemas.Pointer {

@@ -20,6 +20,7 @@ var Format = schemas.Format{
 	Extensions: []string{".json", ".schema.json"},
 	Parse:      parse,
 	Outline:    outline,
+	Likeness:   schemas.Unordered,
 	Tags:       tags,
 	Retag:      retag,
 	Layout:     func(text string) (string, error) { return jsontext.Layout(text, jsontext.Options{}) },

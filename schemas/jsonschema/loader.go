@@ -70,6 +70,7 @@ type loader struct {
 	owner     map[*jsontext.Value]*resource // of every schema at a known place
 	nodes     map[*jsontext.Value]*Node
 	queue     []*Node
+	spare     []Node      // nodes not given out yet: one allocation for many
 	embeds    []*resource // the embedded ones of the first document
 	problems  []problem
 	pointers  int                                            // bytes of pointers in problems
@@ -97,13 +98,19 @@ type problem struct {
 // the limit for one text.
 const closureDeclarations = 10
 
-func newLoader(limits schemas.Limits) *loader {
+// bytesASchema is about how long a schema is inside a text, to make room for them.
+const bytesASchema = 48
+
+// newLoader is a loader for a text of some bytes and what it refers to.
+func newLoader(limits schemas.Limits, bytes int) *loader {
+	room := min(bytes/bytesASchema, 4_096)
 	return &loader{
 		limits:    limits,
 		names:     map[string]*document{},
 		resources: map[string]*resource{},
-		owner:     map[*jsontext.Value]*resource{},
-		nodes:     map[*jsontext.Value]*Node{},
+		owner:     make(map[*jsontext.Value]*resource, room),
+		nodes:     make(map[*jsontext.Value]*Node, room),
+		queue:     make([]*Node, 0, room),
 		indexes:   map[*jsontext.Value]map[string]*jsontext.Value{},
 		regexes:   100_000,
 	}
@@ -290,7 +297,12 @@ func (l *loader) at(v *jsontext.Value, r *resource, parent *Node, step ...string
 	if own := l.owner[v]; own != nil {
 		r = own
 	}
-	n := &Node{
+	if len(l.spare) == 0 {
+		l.spare = make([]Node, min(max(l.total-len(l.queue), 1), 64))
+	}
+	n := &l.spare[0]
+	l.spare = l.spare[1:]
+	*n = Node{
 		Value: v, Dialect: r.dialect, resource: r, parent: parent, step: step, uses: 1,
 		MaxLength: Unlimited, MaxItems: Unlimited, MaxProperties: Unlimited, MinContains: 1, MaxContains: Unlimited,
 	}

@@ -104,7 +104,7 @@ var metaSchemas = sync.OnceValue(func() [5]metaSchema {
 		v.Members = kept
 	}
 	var out [5]metaSchema
-	l := newLoader(schemas.Limits{})
+	l := newLoader(schemas.Limits{}, 0)
 	l.bundled = true
 	for _, name := range metaNames {
 		_ = l.add(docs[name], Draft7) // without a limit there is no error

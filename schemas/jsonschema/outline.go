@@ -21,7 +21,7 @@ func outline(path, text string, limits schemas.Limits) (schemas.Outline, error) 
 		return out, nil
 	}
 	out.Names = namesOf(root)
-	l := newLoader(limits.OrDefault())
+	l := newLoader(limits.OrDefault(), 0)
 	d := &document{text: text, root: root}
 	if err := l.add(d, Draft7); err != nil {
 		return schemas.Outline{}, err

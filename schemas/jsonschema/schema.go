@@ -134,7 +134,7 @@ func parse(ctx context.Context, source schemas.Source, resolver schemas.Resolver
 	if err != nil {
 		return nil, err
 	}
-	l := newLoader(limits)
+	l := newLoader(limits, len(source.Text))
 	if err := l.add(s.document, Draft7); err != nil {
 		return nil, err
 	}

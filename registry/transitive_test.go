@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/linkedin/goavro/v2"
+	referee "github.com/santhosh-tekuri/jsonschema/v5"
 
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/compat/checkers"
@@ -64,8 +65,8 @@ func setLevel(t testing.TB, r *registry.Registry, scope schemas.Subject, level c
 
 // BenchmarkTransitive checks a schema of 100 fields against 1,000 versions:
 // cold, as after a start; with every version parsed and none compared; and hot,
-// as a producer finds it that starts again. For Avro goavro's parse of the
-// 1,000 texts stands beside it.
+// as a producer finds it that starts again. Beside Avro stands goavro's parse of the
+// 1,000 texts, beside JSON Schema their compilation by v5.
 func BenchmarkTransitive(b *testing.B) {
 	check := func(b *testing.B, r *registry.Registry, scope schemas.Subject, source schemas.Source) {
 		b.Helper()
@@ -98,6 +99,20 @@ func BenchmarkTransitive(b *testing.B) {
 		for b.Loop() {
 			for n := range transitive {
 				if _, err := goavro.NewCodec(hundredFields(schemas.Avro, n).Text); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+	b.Run("v5", func(b *testing.B) {
+		for b.Loop() {
+			for n := range transitive {
+				c := referee.NewCompiler()
+				c.Draft = referee.Draft7
+				if err := c.AddResource("mem:///s.json", strings.NewReader(hundredFields(schemas.JSON, n).Text)); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := c.Compile("mem:///s.json"); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -132,6 +132,10 @@ var house = map[string]room{
 		ours:    []string{"schemas", "schemas/avro", "schemas/jsonschema", "schemas/protobuf", "schemas/formats", "clients/sr", "clients/validate", "clients/activemq", "clients/amqp10"},
 		outside: []string{goAMQP},
 	},
+	"examples/evolution": {
+		ours:    []string{"schemas", "schemas/jsonschema", "clients/deliver", "clients/rabbitmq", "clients/sr", "clients/validate"},
+		outside: []string{amqp},
+	},
 	"examples/exampletest": {ours: []string{"api", "compat/checkers", "registry", "registry/sqlite", "schemas/formats"}},
 	"examples/acknowledgement": {
 		ours:    []string{"schemas", "schemas/jsonschema", "clients/activemq", "clients/kafka", "clients/rabbitmq", "clients/sr", "clients/validate"},

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Starts a registry in memory and brokers of its own, runs an example of examples/
-# against them, and stops all.
+# against them, and stops all. An example with a walk.sh is walked through by it.
 #
 #   scripts/example.sh NAME BROKER... [-- ARGUMENT...]
 set -euo pipefail
@@ -34,4 +34,6 @@ if [ -z "$CARTORIO_REGISTRY_URL" ]; then
   exit 1
 fi
 export CARTORIO_REGISTRY_URL
-scripts/brokers.sh run "${brokers[@]}" -- "$work/example" "$@"
+program=("$work/example")
+[ ! -x "examples/$name/walk.sh" ] || program=("examples/$name/walk.sh" "$work/cartorio" "$work/example")
+scripts/brokers.sh run "${brokers[@]}" -- "${program[@]}" "$@"

@@ -39,11 +39,15 @@ func (s *Schema) Reads(writer schemas.Schema, payload schemas.Payload, options s
 			Text: fmt.Sprintf("the payload has %d bytes, the limit is %d", len(payload.Bytes), o.Bytes),
 		})
 	}
-	p := s.reading
-	if w != s && w.fingerprint != s.fingerprint {
-		p = s.resolvers.of(s, w)
+	return s.programFor(w).read(payload.Bytes, o)
+}
+
+// programFor is what reads writer's data with s.
+func (s *Schema) programFor(writer *Schema) *program {
+	if writer != s && writer.fingerprint != s.fingerprint {
+		return s.resolvers.of(s, writer)()
 	}
-	return p().read(payload.Bytes, o)
+	return s.reading()
 }
 
 // Holds tells whether a payload is one of s, within the default limits: what

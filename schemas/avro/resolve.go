@@ -85,6 +85,9 @@ func resolve(reader, writer *Type, shape shape) *node {
 // identity is the resolution of a type by itself, without any look at aliases:
 // what was written is read.
 func identity(t *Type, shape shape) *node {
+	if t.Kind.IsPrimitive() {
+		return &node{writer: t, reader: t}
+	}
 	r := resolver{shape: shape, left: mostResolveSteps, nodes: map[pair]*node{}}
 	n := r.same(t)
 	if r.left <= 0 {

@@ -19,10 +19,13 @@ type walk struct {
 	shape    shape // of the writer
 	fill     filler
 	out      schemas.Reading
+	nearest  *nearest // nil where all violations are told
 }
 
-func (p *program) walk(b []byte, o schemas.ReadOptions) schemas.Reading {
-	w := walk{b: b, o: o, steps: o.Steps, shape: p.shape}
+func (p *program) walk(b []byte, o schemas.ReadOptions) schemas.Reading { return p.walker(b, o).run(p) }
+
+func (p *program) walker(b []byte, o schemas.ReadOptions) *walk {
+	w := &walk{b: b, o: o, steps: o.Steps, shape: p.shape}
 	if w.steps == 0 {
 		// A value takes memory for every step, an explanation takes none.
 		w.steps = 1<<16 + 16*len(b)
@@ -31,13 +34,17 @@ func (p *program) walk(b []byte, o schemas.ReadOptions) schemas.Reading {
 		}
 	}
 	w.fill = filler{left: &w.steps}
+	return w
+}
+
+func (w *walk) run(p *program) schemas.Reading {
 	n := p.nodes()
 	value, ok := w.value(n, 0)
-	if ok && w.pos < len(b) {
+	if ok && w.pos < len(w.b) {
 		w.path = nil
-		w.unreadable(n, w.pos, "leftover", fmt.Sprintf("%s left over after the value: the payload was written with another schema", bytesAre(len(b)-w.pos)))
+		w.unreadable(n, w.pos, "leftover", fmt.Sprintf("%s left over after the value: the payload was written with another schema", bytesAre(len(w.b)-w.pos)))
 	}
-	if w.out.OK() && o.Value {
+	if w.out.OK() && w.o.Value {
 		w.out.Value = value
 	}
 	return w.out
@@ -79,11 +86,23 @@ func (w *walk) pointer() schemas.Pointer {
 }
 
 func (w *walk) violate(kind schemas.ViolationKind, at *spot, offset int, rule, text string) bool {
+	if w.nearest != nil {
+		place := at
+		if w.skipping > 0 {
+			place = nil
+		}
+		if !w.nearest.takes(place) {
+			return w.nearest.seen < w.o.Violations
+		}
+	}
 	v := schemas.Violation{Kind: kind, Payload: w.pointer(), Offset: offset, Rule: rule, Text: text}
 	if at != nil && w.skipping == 0 {
 		v.Schema = at.Pointer()
 	}
 	w.out.Violations = append(w.out.Violations, v)
+	if w.nearest != nil {
+		return w.nearest.seen < w.o.Violations
+	}
 	return len(w.out.Violations) < w.o.Violations
 }
 

@@ -249,7 +249,7 @@ func TestFlood(t *testing.T) {
 
 func TestConsumerRefusesToStart(t *testing.T) {
 	t.Parallel()
-	v := (brokertest.NewShelf(orderV1)).Validator()
+	v := brokertest.NewShelf(orderV1).Validator()
 	t.Cleanup(v.Close)
 	for _, tt := range []struct {
 		name string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/cartorio-registry/cartorio/clients/activemq"
@@ -33,4 +34,21 @@ func TestRealTLS(t *testing.T) {
 			return brokertest.Handled(ctx, consumer.Run, handled)
 		},
 	})
+}
+
+// Who is refused is told so, and the password is not repeated.
+func TestRealCredentials(t *testing.T) {
+	t.Parallel()
+	r := connect(t)
+	c, err := activemq.Connect(r.address, activemq.Options{Login: "cartorio", Passcode: "s:cret"})(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, login := range []string{"cartorio", "nobody"} {
+		_, err := activemq.Connect(r.address, activemq.Options{Login: login, Passcode: "hush"})(ctx)
+		if err == nil || !strings.Contains(err.Error(), "User name ["+login+"] or password is invalid") || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s: %v", login, err)
+		}
+	}
 }

@@ -175,7 +175,7 @@ func TestLostConnectionAndStop(t *testing.T) {
 
 func TestConsumerRefusesToStart(t *testing.T) {
 	t.Parallel()
-	v := (brokertest.NewShelf(orderV1)).Validator()
+	v := brokertest.NewShelf(orderV1).Validator()
 	t.Cleanup(v.Close)
 	for _, tt := range []struct {
 		name string
@@ -219,7 +219,7 @@ func TestConsumerRefusesToStart(t *testing.T) {
 func produce(t *testing.T, b *fake, o amqp10.ProducerOptions, f func(p *amqp10.Producer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		v := (brokertest.NewShelf(orderV1)).Validator()
+		v := brokertest.NewShelf(orderV1).Validator()
 		defer v.Close()
 		p := amqp10.NewProducer(b.open, v, validate.Version(orders, 1), o)
 		f(p)

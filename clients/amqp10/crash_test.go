@@ -19,9 +19,17 @@ import (
 func TestRealKilledConsumer(t *testing.T) {
 	t.Parallel()
 	workshop.KilledConsumer(t, withOrders, 2, []brokertest.Kill{
-		{Step: "received"}, {Step: "worked"}, {Step: "acknowledged"},
-		{Step: "handed over", Bad: true}, {Step: "on its way", Bad: true}, {Step: "answered", Bad: true}, {Step: "dead_lettered", Bad: true},
-		{Step: "handed over", Leaves: true}, {Step: "on its way", Leaves: true}, {Step: "answered", Leaves: true}, {Step: "delayed", Leaves: true},
+		{Step: "received"},
+		{Step: "worked"},
+		{Step: "acknowledged"},
+		{Step: "handed over", Bad: true},
+		{Step: "on its way", Bad: true},
+		{Step: "answered", Bad: true},
+		{Step: "dead_lettered", Bad: true},
+		{Step: "handed over", Leaves: true},
+		{Step: "on its way", Leaves: true},
+		{Step: "answered", Leaves: true},
+		{Step: "delayed", Leaves: true},
 	}...)
 }
 

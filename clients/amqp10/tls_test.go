@@ -40,3 +40,21 @@ func TestRealTLS(t *testing.T) {
 		},
 	})
 }
+
+// Who is refused is told so, and the password is not repeated.
+func TestRealCredentials(t *testing.T) {
+	t.Parallel()
+	r := connect(t)
+	host := strings.TrimPrefix(r.address, "amqp://")
+	c, err := amqp10.Connect("amqp://cartorio:s%3Acret@"+host, amqp.ConnOptions{})(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, user := range []string{"cartorio", "nobody"} {
+		_, err := amqp10.Connect("amqp://"+user+":hush@"+host, amqp.ConnOptions{})(ctx)
+		if err == nil || !strings.Contains(err.Error(), "SASL PLAIN auth failed") || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s: %v", user, err)
+		}
+	}
+}

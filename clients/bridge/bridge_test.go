@@ -399,8 +399,8 @@ func TestRealKilled(t *testing.T) {
 		from, to func(place, string) string
 		kills    int
 	}{
-		"RabbitMQ to Kafka": {place.queue, place.topic, 4},
-		"Kafka to RabbitMQ": {place.topic, place.queue, 1}, // a group waits ten seconds for each
+		"RabbitMQ to Kafka":    {place.queue, place.topic, 4},
+		"Kafka to RabbitMQ":    {place.topic, place.queue, 1}, // a group waits ten seconds for each
 		"ActiveMQ to RabbitMQ": {place.stomp, place.queue, 4},
 		"RabbitMQ to ActiveMQ": {place.queue, place.stomp, 4},
 		"AMQP 1.0 to ActiveMQ": {place.amqp10, place.stomp, 4},

@@ -44,7 +44,7 @@ func NewLine(t *testing.T, target string) *Line {
 // 127.0.0.1. roots trust it.
 func NewTLSLine(t *testing.T, target string) (line *Line, roots *x509.CertPool) {
 	t.Helper()
-	certificate, roots := authority(t)
+	certificate, roots := Authority(t)
 	return newLine(t, target, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}), roots
 }
 
@@ -151,8 +151,9 @@ func (l *Line) Mend() {
 	l.isCut = false
 }
 
-// authority makes a certificate for this machine that is its own authority.
-func authority(t *testing.T) (tls.Certificate, *x509.CertPool) {
+// Authority makes a certificate for this machine, as "localhost" and 127.0.0.1,
+// that is its own authority.
+func Authority(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/cartorio-registry/cartorio/clients/brokers"
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/deadletter"
 	"github.com/cartorio-registry/cartorio/clients/deadletter/activemq"
 	"github.com/cartorio-registry/cartorio/clients/deadletter/amqp10"
@@ -120,16 +122,20 @@ func openAt(address string) (deadletter.Box, error) {
 	if err != nil {
 		return nil, err
 	}
+	return openOf(a), nil
+}
+
+func openOf(a brokers.Address) deadletter.Box {
 	switch a.Kind {
 	case brokers.Kafka:
-		return kafka.Open(a), nil
+		return kafka.Open(a)
 	case brokers.STOMP:
-		return activemq.Open(a), nil
+		return activemq.Open(a)
 	case brokers.AMQP10:
-		return amqp10.Open(a), nil
+		return amqp10.Open(a)
 	case brokers.RabbitMQ:
 	}
-	return rabbitmq.Open(a), nil
+	return rabbitmq.Open(a)
 }
 
 func mustOpen(t *testing.T, address string) deadletter.Box {
@@ -363,4 +369,35 @@ func awaitBack(t *testing.T, dead string, atLeast int) {
 		time.Sleep(50 * time.Millisecond) // the broker tells nobody
 	}
 	t.Fatalf("%s are left, where %d should be", lying(t, dead), atLeast)
+}
+
+// A box speaks TLS, and says what is wrong with a certificate. Kafka's is tried in
+// package brokers: a broker of it tells an address of its own.
+func TestRealTLS(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, broker realBroker, at func(string) string) {
+		a, err := brokers.Parse(at("tls"), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Kind == brokers.Kafka {
+			return
+		}
+		line, roots := brokertest.NewTLSLine(t, a.Hosts[0])
+		a.TLS, a.Hosts = true, []string{line.Address}
+		b := openOf(a)
+		_, _, err = deadletter.List(t.Context(), b, deadletter.Filter{})
+		if err == nil || !strings.Contains(err.Error(), "certificate signed by unknown authority") {
+			t.Errorf("an authority that nobody knows: %v", err)
+		}
+		a.Trust = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+		b = openOf(a)
+		defer b.Close()
+		if err := b.Put(t.Context(), letter("m")); err != nil {
+			t.Fatal(err)
+		}
+		if _, depth, err := deadletter.List(t.Context(), b, deadletter.Filter{}); depth != 1 || err != nil {
+			t.Errorf("%d letters, %v", depth, err)
+		}
+	})
 }

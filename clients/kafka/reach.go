@@ -22,7 +22,9 @@ type reach struct {
 // watch asks a client that takes its time; end ends that and adds what was found
 // out to an error that says no more than that time ran out.
 func (r *reach) watch(ctx context.Context, p Publisher) (end func(err error) error) {
-	client, ok := p.(interface{ Ping(ctx context.Context) error })
+	client, ok := p.(interface {
+		Ping(ctx context.Context) error
+	})
 	if !ok {
 		return func(err error) error { return err }
 	}

@@ -5,13 +5,14 @@
 # CARTORIO_TEST_AMQP10, an amqp:// URL, when there is one, and
 # CARTORIO_TEST_ACTIVEMQ_PID for tests that pause the broker. The jars are kept
 # in the user's cache folder. ACTIVEMQ_VERSION names another version; "debian"
-# takes the package.
+# takes the package. Whoever says no name is let in; the user cartorio has the
+# password s:cret.
 
 # activemq_libs prints the folder of the jars, and fetches them the first time.
 activemq_libs() {
   local version=${ACTIVEMQ_VERSION:-6.3.1} libs work name
   [ "$version" != debian ] || return 1
-  libs=${XDG_CACHE_HOME:-$HOME/.cache}/cartorio/activemq-$version
+  libs=${XDG_CACHE_HOME:-$HOME/.cache}/cartorio/activemq-$version-jaas
   if [ ! -d "$libs" ]; then
     # Any JDK will do; a package of its own is installed only where there is none.
     command -v java >/dev/null || need openjdk-17-jre-headless || return 1
@@ -22,7 +23,7 @@ activemq_libs() {
     {
       echo '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
       echo '<groupId>cartorio</groupId><artifactId>brokers</artifactId><version>1</version><packaging>pom</packaging><dependencies>'
-      for name in broker kahadb-store stomp amqp spring console; do
+      for name in broker jaas kahadb-store stomp amqp spring console; do
         echo "<dependency><groupId>org.apache.activemq</groupId><artifactId>activemq-$name</artifactId><version>$version</version></dependency>"
       done
       # The broker leaves the choice of these two to whoever runs it.
@@ -71,6 +72,9 @@ start_activemq() { # FOLDER
   http://activemq.apache.org/schema/core http://activemq.apache.org/schema/core/activemq-core.xsd">
   <broker xmlns="http://activemq.apache.org/schema/core" brokerName="cartorio" useJmx="false" schedulerSupport="true" dataDirectory="$home/data">
     <persistenceAdapter><kahaDB directory="$home/data/kahadb" journalMaxFileLength="4mb" preallocationStrategy="sparse_file"/></persistenceAdapter>
+    <plugins><simpleAuthenticationPlugin anonymousAccessAllowed="true"><users>
+      <authenticationUser username="cartorio" password="s:cret" groups="users"/>
+    </users></simpleAuthenticationPlugin></plugins>
     <destinationPolicy><policyMap><policyEntries><policyEntry queue=">"><deadLetterStrategy>
       <individualDeadLetterStrategy queuePrefix="DLQ." useQueueForQueueMessages="true" processNonPersistent="true"/>
     </deadLetterStrategy></policyEntry></policyEntries></policyMap></destinationPolicy>

@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # Kafka from its Maven jars: one node, its own controller, Java 17. Sets
-# CARTORIO_TEST_KAFKA, host:port, and CARTORIO_TEST_KAFKA_PID for tests that
-# pause the broker. The jars are kept in the user's cache folder.
-# KAFKA_VERSION names another version.
+# CARTORIO_TEST_KAFKA, host:port, CARTORIO_TEST_KAFKA_SASL, that of the listener
+# that asks for a user (PLAIN: cartorio with the password s:cret), and
+# CARTORIO_TEST_KAFKA_PID for tests that pause the broker. The jars are kept in
+# the user's cache folder. KAFKA_VERSION names another version.
 
 # kafka_libs prints the folder of the jars, and fetches them the first time.
 kafka_libs() {
@@ -49,23 +50,27 @@ kafka_answers() { # PORT
 }
 
 start_kafka() { # FOLDER
-  local libs port controller home=$1/kafka
+  local libs port controller sasl home=$1/kafka
   libs=$(kafka_libs) || return 1
   for _ in 1 2 3; do # a port may be taken between the look and the start
     rm -rf "$home"
     mkdir -p "$home"
-    port=$(free_port) && controller=$(free_port) || return 1
+    port=$(free_port) && controller=$(free_port) && sasl=$(free_port) || return 1
     # Internal topics of one partition, groups that begin at once and short silences
     # save seconds, the last of them when a killed broker comes back.
     cat > "$home/server.properties" <<CONF
 process.roles=broker,controller
 node.id=1
-listeners=PLAINTEXT://127.0.0.1:$port,CONTROLLER://127.0.0.1:$controller
-advertised.listeners=PLAINTEXT://127.0.0.1:$port,CONTROLLER://127.0.0.1:$controller
+listeners=PLAINTEXT://127.0.0.1:$port,CONTROLLER://127.0.0.1:$controller,SASL_PLAINTEXT://127.0.0.1:$sasl
+advertised.listeners=PLAINTEXT://127.0.0.1:$port,CONTROLLER://127.0.0.1:$controller,SASL_PLAINTEXT://127.0.0.1:$sasl
 controller.quorum.voters=1@127.0.0.1:$controller
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=PLAINTEXT
-listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT
+sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
+listener.name.sasl_plaintext.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_cartorio="s:cret";
+listener.name.sasl_plaintext.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
+listener.name.sasl_plaintext.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
 log.dirs=$home/data
 offsets.topic.replication.factor=1
 transaction.state.log.replication.factor=1
@@ -89,6 +94,7 @@ appender.out.name=out
 appender.out.layout.type=PatternLayout
 appender.out.layout.pattern=%d %p %m (%c)%n%throwable
 CONF
+    echo "$sasl" > "$home/sasl"
     kafka_run "$home" "$libs" "$port" && return
     stop_kafka "$1"
   done
@@ -113,7 +119,7 @@ kafka_run() { # HOME LIBS PORT
     tail -20 "$1/out" >&2
     return 1
   fi
-  echo "export CARTORIO_TEST_KAFKA=127.0.0.1:$3 CARTORIO_TEST_KAFKA_PID=$pid"
+  echo "export CARTORIO_TEST_KAFKA=127.0.0.1:$3 CARTORIO_TEST_KAFKA_SASL=127.0.0.1:$(cat "$1/sasl") CARTORIO_TEST_KAFKA_PID=$pid"
 }
 
 # restart_kafka stops the broker if it runs and starts it on the same data and port.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,11 @@ func remoteFlags(cmd *cobra.Command, url *string) {
 const remoteHelp = `Credentials are read from CARTORIO_REGISTRY_USER and CARTORIO_REGISTRY_PASSWORD,
 or from CARTORIO_REGISTRY_TOKEN, never from the command line.`
 
+// answerWait is how long a command waits for one answer. A message cannot wait so
+// long, a person or a pipeline can: a registry that was just started may have to
+// read and compare a thousand versions first, and asking again makes it begin anew.
+const answerWait = 30 * time.Second
+
 // dial makes a client; it asks nothing yet.
 // auth names other variables than ours, as the configuration may.
 func dial(url string, auth ...config.Auth) (*sr.Client, error) {
@@ -38,6 +44,7 @@ func dial(url string, auth ...config.Auth) (*sr.Client, error) {
 		URLs:     strings.Split(url, ","),
 		User:     secret("CARTORIO_REGISTRY_USER", named.User),
 		Password: secret("CARTORIO_REGISTRY_PASSWORD", named.Password),
+		Timeout:  answerWait,
 	}
 	for i := range o.URLs {
 		o.URLs[i] = strings.TrimSpace(o.URLs[i])

@@ -170,7 +170,8 @@ func (r *Registry) parse(ctx context.Context, s schemas.Source, how reading) (*f
 			}
 		}
 	}
-	f.kin = sync.OnceValue(func() kin { return kinOf(f.schema) })
+	format, _ := r.format(s.Type) // it has parsed the source
+	f.kin = sync.OnceValue(func() kin { return kinOf(format, f.schema) })
 	f.hash = HashOf(f.source.Text)
 	f.guid = schemas.GUIDOf(f.source.Text, f.source.References, nil, nil)
 	return f, nil

@@ -86,6 +86,65 @@ func TestLongHistoriesAreReadOnce(t *testing.T) {
 	}
 }
 
+// spaced prints the fake format as another release might: its canonical texts
+// are not those that are stored.
+type spaced struct{ *fake }
+
+func (s spaced) Canonical() string { return strings.Join(s.words, "  ") }
+
+func (s spaced) Equivalent(other schemas.Schema) bool {
+	o, ok := other.(spaced)
+	return ok && s.fake.Equivalent(o.fake)
+}
+
+// After a start nothing is known of a history but its texts: a new schema is
+// compared with those like it, and with some of the others.
+func TestFirstLookAtALongHistory(t *testing.T) {
+	t.Parallel()
+	const versions, window = 1000, 64
+	j := newShared()
+	first := openOn(t, node{j})
+	play(t, first, `config s level=NONE => {level=NONE}`)
+	for i := range versions {
+		do(t.Context(), first, fmt.Sprintf(`register s "A f%d x y"`, i))
+	}
+	for name, tt := range map[string]struct {
+		likeness func(string) uint64
+		print    func(*fake) schemas.Schema
+		script   string
+		least    int64 // texts that are read
+		most     int64
+	}{
+		"those like it":     {schemas.Unordered, nil, `lookup s "A y f7 x" => id 8 v8`, 1, window + 10},
+		"nothing like it":   {schemas.Unordered, nil, `lookup s "A f7 x" => 40403`, window, 2*window + 10},
+		"each is read once": {schemas.Unordered, nil, strings.Repeat("lookup s \"A f7 x\" => 40403\n", 9), versions, versions + 30},
+		"without likeness":  {nil, nil, `lookup s "A f7 x" => 40403`, versions, versions + 10},
+		"printed anew, lately stored": {schemas.Unordered, func(f *fake) schemas.Schema { return spaced{f} },
+			`lookup s "A f990 x y" => id 991 v991`, 1, window},
+		"printed anew, stored long ago": {schemas.Unordered, func(f *fake) schemas.Schema { return spaced{f} },
+			strings.Repeat("lookup s \"A f7 x\" => 40403\n", 9) + `lookup s "A f7 x y" => id 8 v8`, versions, versions + 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCounting()
+			parse := c.Parse
+			c.Likeness = tt.likeness
+			c.Parse = func(ctx context.Context, s schemas.Source, r schemas.Resolver, o schemas.ParseOptions) (schemas.Schema, error) {
+				got, err := parse(ctx, s, r, o)
+				if f, ok := got.(*fake); ok && tt.print != nil {
+					got = tt.print(f)
+				}
+				return got, err
+			}
+			r := openOn(t, node{j}, c.options, func(o *registry.Options) { o.Cache = -1 })
+			play(t, r, tt.script)
+			if n := c.all.Load(); n < tt.least || n > tt.most {
+				t.Errorf("%d texts are read, want %d to %d", n, tt.least, tt.most)
+			}
+		})
+	}
+}
+
 // However many clients there are, no more texts are parsed at once than there
 // are processors: each may need a good part of the memory.
 func TestParsesAreBounded(t *testing.T) {

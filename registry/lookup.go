@@ -387,8 +387,12 @@ func (r *Registry) findIdentity(name schemas.Subject, want *identity, shows Dele
 // same inside it.
 func (r *Registry) findEquivalent(ctx context.Context, name schemas.Subject, f *form, metadata *schemas.Metadata, rules *schemas.RuleSet, shows Deleted, latestOnly bool) (*Stored, error) {
 	mine := f.kin()
+	type candidate struct {
+		Stored
+		known bool // its kin is
+	}
 	r.mu.RLock()
-	var candidates []Stored
+	var candidates []candidate
 	if u := r.state.subject(name); u != nil {
 		for i := len(u.versions) - 1; i >= 0; i-- {
 			v := &u.versions[i]
@@ -397,9 +401,15 @@ func (r *Registry) findEquivalent(ctx context.Context, name schemas.Subject, f *
 			}
 			e := v.entry
 			if r.state.types[e.kind] == f.source.Type && equivalentReferences(f.source, e.references()) &&
-				equivalentMetadata(metadata, e.metadata(), v.number) && equalRules(rules, e.rules()) &&
-				(len(f.source.References) != len(e.references()) || r.kinships.mayBe(e, mine)) {
-				candidates = append(candidates, r.state.stored(u, v))
+				equivalentMetadata(metadata, e.metadata(), v.number) && equalRules(rules, e.rules()) {
+				maybe, known := r.kinships.mayBe(e, mine)
+				// With other references the texts may differ, and kin says nothing. An
+				// imported text need not be canonical.
+				other := len(f.source.References) != len(e.references())
+				if maybe || other {
+					known = known || other || e.more != nil && e.more.canonical != (Hash{})
+					candidates = append(candidates, candidate{r.state.stored(u, v), known})
+				}
 			}
 			if latestOnly && v.live() {
 				break
@@ -407,18 +417,27 @@ func (r *Registry) findEquivalent(ctx context.Context, name schemas.Subject, f *
 		}
 	}
 	r.mu.RUnlock()
+	unlike := 0
 	for i := range candidates {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		old, err := r.form(ctx, candidates[i].Source, reading{mode: schemas.Stored, in: name.Context})
+		c := &candidates[i]
+		if !c.known {
+			if k, ok := r.likely(c.Source); ok && k != mine {
+				if unlike++; unlike > mostUnlike {
+					continue
+				}
+			}
+		}
+		old, err := r.form(ctx, c.Source, reading{mode: schemas.Stored, in: name.Context})
 		if err != nil {
 			continue // what cannot be read is not the same as anything
 		}
 		if f.schema.Equivalent(old.schema) {
-			return &candidates[i], nil
+			return &c.Stored, nil
 		}
-		r.kinships.keep(candidates[i].ID, candidates[i].GUID, old.kin())
+		r.kinships.keep(c.ID, c.GUID, old.kin())
 	}
 	return nil, nil
 }

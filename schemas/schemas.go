@@ -160,6 +160,12 @@ type Format struct {
 	Tags  func(s Schema) []Tagged
 	Retag func(s Schema, parts []Tagged) (string, error)
 
+	// Likeness is a hash of a canonical text that equivalent schemas with equal
+	// references have in common, made of the text alone: a schema is compared with
+	// those of a long history that may be equivalent, and the others are not even
+	// read. It is nil for a format that cannot tell.
+	Likeness func(canonical string) uint64
+
 	// Layout writes a text that Parse accepts anew in the format's one layout.
 	// Tokens, comments and their order stay, so the fingerprint does; the layout of
 	// a layout is itself.

@@ -31,6 +31,8 @@ var Format = schemas.Format{
 		return s, nil
 	},
 	Outline: outline,
+	// Structural equality passes over the order of attributes and aliases alone.
+	Likeness: schemas.Unordered,
 	Forms:   []string{"resolved"},
 	Form: func(s schemas.Schema, _ string) (string, error) {
 		parsed, ok := s.(*Schema)

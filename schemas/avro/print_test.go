@@ -240,6 +240,9 @@ func TestEquivalent(t *testing.T) {
 		if c.want && one != other {
 			t.Errorf("%s: equivalent, and normalized to other texts:\n%s\n%s", name, one, other)
 		}
+		if like := avro.Format.Likeness; c.want && like(a.Canonical()) != like(b.Canonical()) {
+			t.Errorf("%s: equivalent, and unlike", name)
+		}
 	}
 }
 

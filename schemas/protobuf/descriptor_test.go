@@ -322,6 +322,9 @@ func TestProto2LineIsNoDifference(t *testing.T) {
 	if !again.Equivalent(written) || !written.Equivalent(again) {
 		t.Errorf("the serialized form is another schema:\n%s", again.Canonical())
 	}
+	if like := protobuf.Format.Likeness; again.Canonical() == written.Canonical() || like(again.Canonical()) != like(written.Canonical()) {
+		t.Errorf("the two are unlike:\n%s%s", again.Canonical(), written.Canonical())
+	}
 	if third := parseTags(t, "syntax = \"proto3\";\nmessage A { optional int32 a = 1; }"); third.Equivalent(written) || third.Equivalent(again) {
 		t.Error("proto3 counts as proto2")
 	}

@@ -15,9 +15,13 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 )
+
+// proto2Line is how a canonical text begins in which proto2 was written.
+const proto2Line = "syntax = \"proto2\";\n"
 
 // Format is Protocol Buffers.
 var Format = schemas.Format{
@@ -26,6 +30,8 @@ var Format = schemas.Format{
 	Extensions: []string{".proto"},
 	Parse:      Parse,
 	Outline:    Outline,
+	// A proto2 line that only one of two texts has makes no difference.
+	Likeness:   func(canonical string) uint64 { return schemas.Unordered(strings.TrimPrefix(canonical, proto2Line)) },
 	Forms:      []string{"ignore_extensions", "serialized"},
 	Form: func(s schemas.Schema, name string) (string, error) {
 		parsed, ok := s.(*Schema)

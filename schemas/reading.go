@@ -18,6 +18,9 @@ type ReadOptions struct {
 	Value      bool // also build Reading.Value
 	Formats    bool // JSON Schema: assert format; Avro: assert logical types
 	Unknown    bool // Protobuf: unknown fields are violations
+	// Verdict asks for no more than the answer: of a refusal there is one violation,
+	// whose kind holds; its places and its text may be missing.
+	Verdict bool
 }
 
 // OrDefault fills the zero fields, but Steps.

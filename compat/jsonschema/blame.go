@@ -38,7 +38,7 @@ func (d direction) judge(meter *compat.Meter, v *jsontext.Value) *proof {
 	text := v.String()
 	meter.Spend(2 + len(text)/16)
 	p := schemas.Payload{Bytes: []byte(text)}
-	if !d.writer.Reads(d.writer, p, schemas.ReadOptions{Violations: 1, Steps: judgeSteps}).OK() {
+	if !d.writer.Reads(d.writer, p, schemas.ReadOptions{Verdict: true, Steps: judgeSteps}).OK() {
 		return nil
 	}
 	got := d.reader.Refusals(text, judgeSteps)

@@ -3,8 +3,11 @@ package jsonschema_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
+
+	v5 "github.com/santhosh-tekuri/jsonschema/v5"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -60,6 +63,48 @@ func BenchmarkReads(b *testing.B) {
 			}
 			if err := theirs.Validate(v); err != nil {
 				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkReadsRefused is the order of 20 items, valid and with its last item
+// wrong: the verdict alone, and explained; beside v5 with its detailed output.
+func BenchmarkReadsRefused(b *testing.B) {
+	s := mustParse(b, order)
+	valid := orderOf(20)
+	wrong := bytes.Replace(valid, []byte(`"count":20,`), []byte(`"count":0,`), 1)
+	for _, c := range []struct {
+		name    string
+		payload []byte
+		options schemas.ReadOptions
+		ok      bool
+	}{{"valid", valid, schemas.ReadOptions{}, true}, {"verdict", wrong, schemas.ReadOptions{Verdict: true}, false}, {"explained", wrong, schemas.ReadOptions{}, false}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if got := s.Reads(s, schemas.Payload{Bytes: c.payload}, c.options); got.OK() != c.ok {
+					b.Fatal(got.Violations)
+				}
+			}
+		})
+	}
+	b.Run("referee", func(b *testing.B) {
+		theirs, err := referee(order)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			d := json.NewDecoder(bytes.NewReader(wrong))
+			d.UseNumber()
+			var v any
+			if err := d.Decode(&v); err != nil {
+				b.Fatal(err)
+			}
+			var refused *v5.ValidationError
+			if !errors.As(theirs.Validate(v), &refused) || refused.DetailedOutput().Valid {
+				b.Fatal("it is taken")
 			}
 		}
 	})

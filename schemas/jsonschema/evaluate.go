@@ -22,6 +22,7 @@ type evaluation struct {
 	out     bool
 	formats bool
 	dynamic bool
+	verdict bool // a refusal is not explained
 	depth   int
 
 	// Memoising costs more than it saves on an ordinary pair, so it begins when

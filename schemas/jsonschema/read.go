@@ -49,7 +49,7 @@ func (s *Schema) Reads(writer schemas.Schema, payload schemas.Payload, o schemas
 	if steps <= 0 {
 		steps = stepsBase + stepsPerByte*len(payload.Bytes)
 	}
-	e.formats, e.dynamic = o.Formats, s.dynamic
+	e.formats, e.dynamic, e.verdict = o.Formats, s.dynamic, o.Verdict
 	reading := schemas.Reading{Violations: e.run(s.root, steps, o.Violations)}
 	if o.Value && reading.OK() {
 		reading.Value = e.native(0)
@@ -102,6 +102,9 @@ func (e *evaluation) run(root *Node, steps, most int) []schemas.Violation {
 			Kind: schemas.TooComplex, Offset: -1, Rule: "steps",
 			Text: fmt.Sprintf("judging the payload takes more than %d steps", steps),
 		}}
+	}
+	if e.verdict {
+		return []schemas.Violation{{Kind: schemas.Invalid, Offset: -1, Rule: "schema", Text: "the value does not fit the schema"}}
 	}
 	e.collect, e.steps, e.memoFrom = true, steps, math.MaxInt
 	e.node(root, 0, nil, nil)

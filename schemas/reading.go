@@ -19,7 +19,8 @@ type ReadOptions struct {
 	Formats    bool // JSON Schema: assert format; Avro: assert logical types
 	Unknown    bool // Protobuf: unknown fields are violations
 	// Verdict asks for no more than the answer: of a refusal there is one violation,
-	// whose kind holds; its places and its text may be missing.
+	// and all that counts of it is that it is there. A format that finds the reasons
+	// on the way may tell them.
 	Verdict bool
 }
 

@@ -117,6 +117,9 @@ func FuzzReads(f *testing.F) {
 			if quick.OK() != slow.OK() && slow.Violations[0].Kind != schemas.TooComplex {
 				t.Errorf("reader %s writer %s payload %x: without a value %v, with %v", reads, writes, payload, quick.Violations, slow.Violations)
 			}
+			if verdict := reader.Reads(w, schemas.Payload{Bytes: payload}, schemas.ReadOptions{Verdict: true}); verdict.OK() != quick.OK() {
+				t.Errorf("reader %s writer %s payload %x: the verdict alone %v, with its reasons %v", reads, writes, payload, verdict.Violations, quick.Violations)
+			}
 			for _, v := range append(quick.Violations, slow.Violations...) {
 				if v.Rule == "internal" || v.Text == "" || v.Kind == 0 {
 					t.Errorf("reader %s writer %s payload %x: %+v", reads, writes, payload, v)

@@ -39,7 +39,10 @@ func (s *Schema) Reads(writer schemas.Schema, payload schemas.Payload, options s
 			Text: fmt.Sprintf("the payload has %d bytes, the limit is %d", len(payload.Bytes), o.Bytes),
 		})
 	}
-	return s.programFor(w).read(payload.Bytes, o)
+	p := s.programFor(w)
+	// What another schema wrote may be read with a loss, which is no refusal.
+	o.Verdict = o.Verdict && p == s.reading() && !o.Value && !o.Formats
+	return p.read(payload.Bytes, o)
 }
 
 // programFor is what reads writer's data with s.
@@ -84,6 +87,8 @@ func (p *program) read(b []byte, o schemas.ReadOptions) schemas.Reading {
 		return schemas.Reading{}
 	case end == exhausted:
 		return rejected(tooComplex(-1))
+	case o.Verdict:
+		return rejected(schemas.Violation{Kind: schemas.Unreadable, Offset: -1, Rule: "bytes", Text: "the payload is none of the schema"})
 	}
 	reading := p.walk(b, o)
 	if end != len(b) && reading.OK() && len(reading.Losses) == 0 {

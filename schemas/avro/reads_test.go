@@ -116,6 +116,9 @@ func TestReadsRefuses(t *testing.T) {
 			if len(got.Violations) != 1 {
 				t.Fatalf("%d violations: %v", len(got.Violations), got.Violations)
 			}
+			if s.Reads(s, schemas.Payload{Bytes: unhex(t, c.bytes)}, schemas.ReadOptions{Verdict: true}).OK() {
+				t.Error("it is taken where only the verdict is asked")
+			}
 			v := got.Violations[0]
 			if v.Text == "" {
 				t.Error("it has no text")

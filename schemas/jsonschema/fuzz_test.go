@@ -88,6 +88,9 @@ func FuzzReads(f *testing.F) {
 		if first.OK() != second.OK() || len(first.Violations) != len(second.Violations) {
 			t.Fatalf("two readings differ: %v, %v", first.Violations, second.Violations)
 		}
+		if verdict := s.Reads(s, p, schemas.ReadOptions{Formats: true, Verdict: true}); verdict.OK() != first.OK() {
+			t.Fatalf("the verdict alone is %v, with its reasons %v", verdict.Violations, first.Violations)
+		}
 		if annotated := s.Reads(s, p, schemas.ReadOptions{}); first.OK() && !annotated.OK() && !negates(schema) {
 			t.Fatalf("asserting formats made %s valid", payload)
 		}

@@ -31,6 +31,12 @@ outside=()
 
 "$go" test -timeout 30m "$@" ./...
 status=$?
+# A module of its own, so that watermill stays out of the product's.
+if (cd examples/watermill && "$go" mod download) >/dev/null 2>&1; then
+  (cd examples/watermill && "$go" test -timeout 5m "$@" ./...) || status=1
+else
+  missing+=("the modules of watermill could not be fetched: examples/watermill was not compiled")
+fi
 
 if [ $# -eq 0 ]; then
   scripts/clients.sh || status=1 # it names by itself what it could not run

@@ -59,8 +59,12 @@ type Linked struct {
 	table   func() map[string]*message
 	derive  sync.Once
 	derived any
+	// assembled tells that protobuf-go built it.
+	assembled bool
 	// again is the file as protobuf-go builds it; see mapping.
 	again func() (protoreflect.FileDescriptor, error)
+	// file is the file as the compiler imports it.
+	file func() (linker.File, error)
 }
 
 var links atomic.Uint64
@@ -68,6 +72,7 @@ var links atomic.Uint64
 func newLinked(fd protoreflect.FileDescriptor, imports []*Linked) *Linked {
 	l := &Linked{id: links.Add(1), desc: fd, imports: imports}
 	l.again = sync.OnceValues(l.rebuild)
+	l.file = sync.OnceValues(l.wrap)
 	l.table = sync.OnceValue(l.compile)
 	return l
 }
@@ -173,14 +178,34 @@ func (l *Linked) all() []*Linked {
 // rebuild makes the descriptor anew, on imports that were made so.
 func (l *Linked) rebuild() (protoreflect.FileDescriptor, error) {
 	files := make(importing, 0, len(l.imports))
+	is := l.assembled
 	for _, one := range l.imports {
 		fd, err := one.again()
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, fd)
+		is = is && fd == one.desc
+	}
+	if is {
+		return l.desc, nil
 	}
 	return protodesc.NewFile(protoutil.ProtoFromFileDescriptor(l.desc), files)
+}
+
+func (l *Linked) wrap() (linker.File, error) {
+	if f, ok := l.desc.(linker.File); ok {
+		return f, nil
+	}
+	var deps linker.Files
+	for _, one := range l.imports {
+		f, err := one.file()
+		if err != nil {
+			return nil, err
+		}
+		deps = append(deps, f)
+	}
+	return linker.NewFile(l.desc, deps)
 }
 
 // importing finds what some files define, and what they import publicly.
@@ -276,17 +301,28 @@ func (g *graph) linkShared(ctx context.Context) (l *Linked, ok bool) {
 			imports = append(imports, one)
 			key = binary.BigEndian.AppendUint64(key, one.id)
 		}
-		if u == g.own && !g.named {
+		all := g.shared.Once(symbolsKey{}, func() any { return newSymbolTables() }).(*symbolTables)
+		if u == g.own && (g.leaf || !g.named) {
 			// Nobody else asks for it, and its names are not in the way of others'.
-			done[path] = linkOne(ctx, &linker.Symbols{}, path, u, imports)
+			if done[path] = assemble(path, u, imports, &all.names, false); done[path] == nil {
+				table := &linker.Symbols{}
+				if g.named {
+					table = all.leaf()
+				}
+				done[path] = linkOne(ctx, table, path, u, imports)
+			}
 			return done[path]
 		}
-		all := g.shared.Once(symbolsKey{}, func() any { return &symbolTables{used: &linker.Symbols{}} }).(*symbolTables)
-		if u == g.own && g.leaf {
-			done[path] = linkOne(ctx, all.leaf(), path, u, imports)
-			return done[path]
-		}
-		done[path] = g.shared.Once(linkKey{u, string(key)}, func() any { return linkOne(ctx, all.used, path, u, imports) }).(*Linked)
+		done[path] = g.shared.Once(linkKey{u, string(key)}, func() any {
+			l := assemble(path, u, imports, &all.names, true)
+			if l != nil {
+				return l
+			}
+			if l = linkOne(ctx, all.used, path, u, imports); l != nil && !all.names.takes(l, true) {
+				l = nil
+			}
+			return l
+		}).(*Linked)
 		return done[path]
 	}
 	l = visit(g.own)
@@ -297,11 +333,16 @@ func (g *graph) linkShared(ctx context.Context) (l *Linked, ok bool) {
 // since to fill one costs more than to link a file; two files that never meet in
 // a closure may clash in one, which costs time and is no fault.
 type symbolTables struct {
-	used *linker.Symbols // of files that others import
+	used  *linker.Symbols // of files that others import
+	names nameTable       // the same, of assembled ones too
 
 	mu     sync.Mutex
 	leaves *linker.Symbols
 	count  int
+}
+
+func newSymbolTables() *symbolTables {
+	return &symbolTables{used: &linker.Symbols{}, names: nameTable{names: map[string]string{}, packages: map[string]string{}}}
 }
 
 // A table holds all files that went through it, so one for leaves does not last.
@@ -339,7 +380,8 @@ func linkOne(ctx context.Context, all *linker.Symbols, path string, u *unit, imp
 			if i < 0 {
 				return protocompile.SearchResult{}, protoregistry.NotFound
 			}
-			return protocompile.SearchResult{Desc: imports[i].desc}, nil
+			file, err := imports[i].file()
+			return protocompile.SearchResult{Desc: file}, err
 		}),
 	}
 	// A cancelled parse must not spoil the link for others.

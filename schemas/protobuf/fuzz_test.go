@@ -38,7 +38,7 @@ func FuzzParse(f *testing.F) {
 	addTexts(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 1<<14 {
-			t.Skip()
+			t.Skip("longer than 16 KiB: the limits have tests of their own, and short texts find more in the time")
 		}
 		source := schemas.Source{Type: schemas.Protobuf, Text: text}
 		strict, err := protobuf.Parse(t.Context(), source, nil, schemas.ParseOptions{})
@@ -77,7 +77,7 @@ func FuzzDescriptor(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if len(raw) > 1<<14 {
-			t.Skip()
+			t.Skip("longer than 16 KiB: the limits have tests of their own, and short descriptors find more in the time")
 		}
 		s, err := protobuf.Parse(t.Context(), schemas.Source{Type: schemas.Protobuf, Text: base64.StdEncoding.EncodeToString(raw)}, nil, schemas.ParseOptions{})
 		if err == nil {
@@ -92,7 +92,7 @@ func FuzzCanonical(f *testing.F) {
 	addTexts(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 1<<14 {
-			t.Skip()
+			t.Skip("longer than 16 KiB: the limits have tests of their own, and short texts find more in the time")
 		}
 		s, err := protobuf.Parse(t.Context(), schemas.Source{Type: schemas.Protobuf, Text: text}, nil, schemas.ParseOptions{})
 		if err != nil {
@@ -254,7 +254,7 @@ func FuzzReads(f *testing.F) {
 	f.Add([]byte("\x22\x06\x08\x01\x0a\x00\x10\x01"))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		if len(payload) > 4096 {
-			t.Skip()
+			t.Skip("longer than 4 KiB: the bounds have tests of their own, and short payloads find more in the time")
 		}
 		for _, side := range sides {
 			checkAgreement(t, side.schema, side.message, payload)

@@ -34,6 +34,14 @@ const (
 	packageName
 )
 
+// The compiler's own bounds on a package's name and on the numbers of fields.
+const (
+	mostPackage   = 500
+	mostParts     = 100
+	firstReserved = 19_000
+	lastReserved  = 19_999
+)
+
 // mostLookups bounds the names of a file by the files that it sees.
 const mostLookups = 1 << 19
 
@@ -41,7 +49,7 @@ const mostLookups = 1 << 19
 // names in the table; with keep it puts its own there.
 func assemble(path string, u *unit, imports []*Linked, names *nameTable, keep bool) *Linked {
 	f := u.file
-	if f.Syntax != "proto3" || len(f.Extends) > 0 || u.scan.apart {
+	if f.Syntax != "proto3" || len(f.Extends) > 0 || u.scan.apart || len(f.Package) > mostPackage || strings.Count(f.Package, ".") > mostParts {
 		return nil
 	}
 	// What the bundled files define is in nobody's table of names.
@@ -141,6 +149,9 @@ func (a *assembly) members(m *Message) {
 	field := func(f *Field) {
 		a.name(m.FullName+"."+f.Name, otherName)
 		key := jsonName(f.Name)
+		if f.Number < 1 || f.Number > maxTag || f.Number >= firstReserved && f.Number <= lastReserved {
+			a.fail()
+		}
 		if members[key] || f.Default != nil || f.JSONName != nil || f.Label == Required || f.Name[0] == '_' {
 			a.fail()
 		}

@@ -97,6 +97,9 @@ func (a *assembly) message(m *Message) *descriptorpb.DescriptorProto {
 	}
 	for _, r := range m.Reserved {
 		for _, one := range r.Ranges {
+			if one.Start < 1 || one.Start > one.End || one.End > maxTag {
+				a.fail()
+			}
 			d.ReservedRange = append(d.ReservedRange, &descriptorpb.DescriptorProto_ReservedRange{Start: proto.Int32(one.Start), End: proto.Int32(one.End + 1)})
 		}
 		d.ReservedName = append(d.ReservedName, a.reserved(r)...)
@@ -188,6 +191,9 @@ func (a *assembly) enum(e *Enum) *descriptorpb.EnumDescriptorProto {
 	}
 	for _, r := range e.Reserved {
 		for _, one := range r.Ranges {
+			if one.Start > one.End {
+				a.fail()
+			}
 			d.ReservedRange = append(d.ReservedRange, &descriptorpb.EnumDescriptorProto_EnumReservedRange{Start: proto.Int32(one.Start), End: proto.Int32(one.End)})
 		}
 		d.ReservedName = append(d.ReservedName, a.reserved(r)...)

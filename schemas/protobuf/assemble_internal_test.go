@@ -38,12 +38,18 @@ var assembled = []string{
 	service S { option deprecated = true; rpc Get(M) returns (stream M.N); rpc Put(stream A) returns (r.C); }`,
 	`syntax = "proto3"; import "c.proto"; message A { string a_b = 1; string aB = 2; } message B { int32 x = 1; int32 y = 2; C c = 3; p.q.r.C d = 4; } message p { }`,
 	`syntax = "proto3"; import "l.proto"; import "a.proto"; message A { lite.L l = 1; p.q.A a = 2; optional string _x = 3; oneof y { string z = 4; } }`,
+	"syntax = \"proto3\"; package " + strings.Repeat("a.", 101) + "b; message M { }",
+	"syntax = \"proto3\"; package " + strings.Repeat("a", 512) + "; message M { }",
+	`syntax = "proto3"; message M { string x = 19999; } enum E { A = 0; B = -5; reserved 9 to 7; } message N { reserved 0; reserved "1"; }`,
 	`syntax = "proto3"; package p.q; import "c.proto"; message r { message C {} C x = 1; r.C y = 2; map<string, C> z = 3; message ZEntry {} } enum E { E_A = 0; E_a = 1; }`,
 }
 
+var numbers = []string{"0", "1", "2", "3", "12", "18999", "19000", "19500", "19999", "20000", "536870911", "536870912", "999999999"}
+
 // TestAssembledAsCompiled holds the descriptors that are assembled to the
 // compiler's, on texts as they are and with tokens dropped, doubled, moved or
-// taken from elsewhere: what is assembled compiles, and to the same.
+// taken from elsewhere: what is assembled compiles, and to the same. With
+// CARTORIO_HUNT it spoils more of them.
 func TestAssembledAsCompiled(t *testing.T) {
 	t.Parallel()
 	shared := &schemas.Shared{}
@@ -118,6 +124,10 @@ func TestAssembledAsCompiled(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	own := 400
+	if os.Getenv("CARTORIO_HUNT") != "" {
+		own = 20_000
+	}
 	tokens := regexp.MustCompile(`[A-Za-z_0-9]+|"[^"\n]*"|'[^'\n]*'|//[^\n]*|\s+|.`)
 	r := rand.New(rand.NewPCG(3, 4))
 	for n, text := range texts {
@@ -128,13 +138,13 @@ func TestAssembledAsCompiled(t *testing.T) {
 		parts := tokens.FindAllString(text, -1)
 		rounds := 60
 		if n < len(assembled) {
-			rounds = 500
+			rounds = own
 		}
 		for range rounds {
 			changed := append([]string{}, parts...)
 			for range 1 + r.IntN(2) {
 				i, j := r.IntN(len(parts)), r.IntN(len(parts))
-				switch r.IntN(4) {
+				switch r.IntN(5) {
 				case 0:
 					changed[i] = ""
 				case 1:
@@ -143,6 +153,13 @@ func TestAssembledAsCompiled(t *testing.T) {
 					changed[i] = changed[j]
 				case 3:
 					changed[i], changed[j] = changed[j], changed[i]
+				case 4: // one number for another
+					for k := range parts {
+						if at := (i + k) % len(parts); parts[at][0] >= '0' && parts[at][0] <= '9' {
+							changed[at] = numbers[r.IntN(len(numbers))]
+							break
+						}
+					}
 				}
 			}
 			check(strings.Join(changed, ""))

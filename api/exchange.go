@@ -11,14 +11,17 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
@@ -47,6 +50,7 @@ type exchange struct {
 	wrote       int  // its status
 	code        int  // its error_code, 0 for none
 	began       time.Time
+	leftover    bool // a body over the limit is thrown away after the answer
 }
 
 var exchanges = sync.Pool{New: func() any { return new(exchange) }}
@@ -107,6 +111,9 @@ func (x *exchange) finish() {
 		}
 		x.refuse(bare(http.StatusInternalServerError, "internal error"))
 	}
+	if x.leftover {
+		x.drain()
+	}
 	if x.server.observe != nil {
 		x.server.observe(x.route, x.wrote, x.code)
 	}
@@ -119,10 +126,11 @@ func (x *exchange) finish() {
 	exchanges.Put(x)
 }
 
-// identify takes the caller's X-Request-ID or makes one.
+// identify takes the caller's X-Request-ID or makes one: the journal keeps it for
+// ever, so what is no text to be shown is not taken.
 func (x *exchange) identify() {
 	h := x.Header()
-	if given := x.request.Header["X-Request-Id"]; len(given) > 0 && given[0] != "" && len(given[0]) <= 256 {
+	if given := x.request.Header["X-Request-Id"]; len(given) > 0 && given[0] != "" && len(given[0]) <= 256 && printable(given[0]) {
 		x.requestID = given[0]
 	} else {
 		b := make([]byte, 0, 32)
@@ -131,6 +139,15 @@ func (x *exchange) identify() {
 		x.requestID = string(strconv.AppendUint(b, x.server.requests.Add(1), 10))
 	}
 	h["X-Request-Id"] = []string{x.requestID}
+}
+
+func printable(text string) bool {
+	for _, r := range text {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			return false
+		}
+	}
+	return true
 }
 
 // adapt makes a route's handler one of echo's.
@@ -361,6 +378,21 @@ func invalidAt(b []byte) int {
 	return len(b)
 }
 
+// drain takes what is left of a body that is over the limit, some times the limit
+// at most: a client that sends all before it reads would lose the answer, which is
+// out already, to a closed connection.
+func (x *exchange) drain() {
+	most := x.server.options.Body
+	_ = http.NewResponseController(x.ResponseWriter).Flush()
+	_, _ = io.CopyN(io.Discard, x.request.Body, drained*min(most, math.MaxInt64/drained))
+}
+
+// isClosed tells whether err is of a connection that is gone.
+func isClosed(err error) bool {
+	var op *net.OpError
+	return errors.Is(err, io.EOF) || errors.As(err, &op)
+}
+
 // read takes the request's body, within the limit.
 //
 // Errors: 413 over the limit, before keeping all; 422 when there is none; 400
@@ -368,16 +400,15 @@ func invalidAt(b []byte) int {
 func (x *exchange) read() ([]byte, error) {
 	most := x.server.options.Body
 	tooLarge := func() error {
+		x.Header().Set("Connection", "close")
+		// Who waits for 100 Continue has sent nothing yet, and is told at once.
+		if x.request.Header.Get("Expect") == "" {
+			x.leftover = true
+			_ = http.NewResponseController(x.ResponseWriter).EnableFullDuplex() // where there is no connection, nothing is lost
+		}
 		return bare(http.StatusRequestEntityTooLarge, fmt.Sprintf("the request's body is over the limit of %d bytes", most))
 	}
-	// A client that sends all before it reads would lose the answer to a closed
-	// connection: a bounded remainder is taken and thrown away.
-	drain := func() {
-		_, _ = io.CopyN(io.Discard, x.request.Body, drained*min(most, math.MaxInt64/drained))
-	}
 	if x.request.ContentLength > most {
-		x.Header().Set("Connection", "close")
-		drain()
 		return nil, tooLarge()
 	}
 	if most == math.MaxInt64 {
@@ -387,8 +418,11 @@ func (x *exchange) read() ([]byte, error) {
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		drain()
 		return nil, tooLarge()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, bare(http.StatusBadRequest, fmt.Sprintf("reading the request's body: it did not come within %v", x.server.http.ReadTimeout))
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !isClosed(err):
+		return nil, bare(http.StatusBadRequest, "reading the request's body: "+strings.TrimPrefix(err.Error(), "http: "))
 	case err != nil:
 		return nil, bare(http.StatusBadRequest, "reading the request's body: it ended early")
 	case !utf8.Valid(body):

@@ -54,6 +54,11 @@ func Walk(text []byte) (names, values []string) {
 	return names, values
 }
 
+// Hurry sets how long a caller may take to send a request.
+func (s *Server) Hurry(patience time.Duration) {
+	s.http.ReadTimeout, s.http.ReadHeaderTimeout = patience, patience
+}
+
 // Streams sets the time between two heartbeats of a stream and how slow its
 // reader may be, and answers how to count the open ones.
 func (s *Server) Streams(beat, slowest time.Duration) (open func() int) {

@@ -49,7 +49,14 @@ func (d *differ) blind() {
 			if !moves[d.changes[i].Rule] || !h.reached[direction] {
 				continue
 			}
-			if w := d.blindAt(side.writer, side.reader, side.finite, h.step[direction].indexes(direction == newReadsOld), h.moved[direction]); w != nil {
+			w := (*compat.Witness)(nil)
+			if d.brief { // any will do, so the dear comparisons come last
+				w = d.blindAt(side.writer, side.reader, side.finite, h, direction, true)
+			}
+			if w == nil {
+				w = d.blindAt(side.writer, side.reader, side.finite, h, direction, false)
+			}
+			if w != nil {
 				d.changes[i].Blind[direction] = w
 				break
 			}
@@ -60,22 +67,22 @@ func (d *differ) blind() {
 	}
 }
 
-// blindAt tries payloads that differ at a place.
-func (d *differ) blindAt(writer, reader *avro.Schema, finite *finite, path, moved []int) *compat.Witness {
+// blindAt tries payloads that differ at a place. In haste it compares no more of
+// them than the one field that is likely to differ.
+func (d *differ) blindAt(writer, reader *avro.Schema, finite *finite, h hurt, direction int, haste bool) *compat.Witness {
 	options := schemas.ReadOptions{Bytes: mostDatum, Violations: 1, Value: true}
+	path := h.step[direction].indexes(direction == newReadsOld)
 	r := rand.New(rand.NewPCG(1, 1)) // the same payloads everywhere
 	for attempt := range blindAttempts {
-		b := datum{finite: finite, some: r, one: attempt%2 == 0, moved: moved}
+		b := datum{finite: finite, some: r, one: attempt%2 == 0, moved: h.moved[direction]}
 		b.at(writer.Root(), path, -1)
 		if b.failed || !d.meter.Spend(len(b.bytes)+1) {
 			return nil
 		}
-		payload := schemas.Payload{Bytes: b.bytes}
 		if !reader.Holds(b.bytes) {
 			continue
 		}
-		alone, resolved := reader.Reads(reader, payload, options), reader.Reads(writer, payload, options)
-		if !alone.OK() || !resolved.OK() || len(resolved.Losses) > 0 || equal(alone.Value, resolved.Value) {
+		if likely := d.filledBy(h.types[direction], b.drawn, direction); haste && likely == nil || !misread(reader, writer, b.bytes, options, likely, haste) {
 			continue
 		}
 		if d.brief {
@@ -89,6 +96,55 @@ func (d *differ) blindAt(writer, reader *avro.Schema, finite *finite, path, move
 		return &compat.Witness{
 			JSON: string(shown), Bytes: b.bytes, Kind: compat.Altered,
 			Text: "decoded with the reader's own schema alone it is " + short(string(taken)) + ", and no error tells",
+		}
+	}
+	return nil
+}
+
+// misread tells whether a reader that decodes with its own schema alone takes a
+// payload for another value than the resolution gives. Where a field of the reader
+// is likely to differ that is compared first, since wide records are dear to build,
+// and in haste nothing else is.
+func misread(reader, writer *avro.Schema, b []byte, options schemas.ReadOptions, likely *avro.Field, haste bool) bool {
+	differ := func(read func(writer *avro.Schema) schemas.Reading) (differs, more bool) {
+		resolved := read(writer)
+		if !resolved.OK() || len(resolved.Losses) > 0 {
+			return false, false
+		}
+		alone := read(reader)
+		return alone.OK() && !equal(alone.Value, resolved.Value), alone.OK()
+	}
+	if likely != nil {
+		differs, more := differ(func(w *avro.Schema) schemas.Reading { return reader.ReadsPart(w, b, options, likely) })
+		if differs || !more || haste {
+			return differs
+		}
+	}
+	differs, _ := differ(func(w *avro.Schema) schemas.Reading {
+		return reader.Reads(w, schemas.Payload{Bytes: b}, options)
+	})
+	return differs
+}
+
+// filledBy is the reader's field that a field of the writer fills; nil where none
+// was drawn, or none is filled.
+func (d *differ) filledBy(t typePair, drawn *avro.Field, direction int) *avro.Field {
+	s, r := d.byNew, t.reader
+	if direction == oldReadsNew {
+		s = d.byOld
+	}
+	if drawn == nil || t.writer.Kind != avro.Record {
+		return nil
+	}
+	if r.Kind == avro.Union {
+		r = s.chosen(r, t.writer)
+	}
+	if r == nil || r.Kind != avro.Record {
+		return nil
+	}
+	for i, source := range s.match(r.Named, t.writer.Named).source {
+		if source == drawn {
+			return r.Named.Fields[i]
 		}
 	}
 	return nil
@@ -152,6 +208,7 @@ func (d *datum) random(t *avro.Type, depth int) {
 			only := d.some.IntN(n)
 			if moved != nil {
 				only = moved[only%len(moved)]
+				d.drawn = t.Named.Fields[only]
 			}
 			drawn = func(i int) bool { return i == only }
 		}

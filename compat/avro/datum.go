@@ -45,7 +45,8 @@ type datum struct {
 	// record's fields, or all. See [differ.blind].
 	some  *rand.Rand
 	one   bool
-	moved []int // the fields that may be drawn; nil for all
+	moved []int       // the fields that may be drawn; nil for all
+	drawn *avro.Field // the one of moved that was
 }
 
 // at writes a value of t that follows path and has, at its end, symbol or branch

@@ -27,6 +27,25 @@ func (s *Schema) ReadsNearest(writer *Schema, payload []byte, options schemas.Re
 	return got, len(got.Violations)
 }
 
+// ReadsPart reads as [Schema.Reads] does with a value, but of each record of s that
+// has the field part, the value holds that field alone.
+func (s *Schema) ReadsPart(writer *Schema, payload []byte, options schemas.ReadOptions, part *Field) schemas.Reading {
+	o := options.OrDefault()
+	o.Value = true
+	p := s.programFor(writer)
+	if len(payload) > o.Bytes || p.refused != nil {
+		return s.Reads(writer, schemas.Payload{Bytes: payload}, o)
+	}
+	w := p.walker(payload, o)
+	w.part = part
+	return w.run(p)
+}
+
+// isIn tells whether f is a field of a record.
+func (f *Field) isIn(record *Named) bool {
+	return f != nil && f.Index < len(record.Fields) && record.Fields[f.Index] == f
+}
+
 // takes tells whether a violation at a place is to be told; at is nil for one that
 // has no place.
 func (n *nearest) takes(at *spot) bool {

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/avro"
 )
 
 // TestReadsNearest: of many violations the last that is told stands nearest to the
@@ -51,5 +54,32 @@ func TestReadsNearest(t *testing.T) {
 	}
 	if got, seen := writer.ReadsNearest(writer, payload, schemas.ReadOptions{Bytes: 1}, ""); got.OK() || seen != 1 {
 		t.Error("a payload over the limit is read")
+	}
+}
+
+// TestReadsPart: a part of a value is what the whole has there, whoever reads.
+func TestReadsPart(t *testing.T) {
+	t.Parallel()
+	const tree = `{"type":"record","name":"T","fields":[{"name":"a","type":"int"},{"name":"kids","type":{"type":"array","items":"T"}},{"name":"b","type":"int"}%s]}`
+	writer := mustParse(t, fmt.Sprintf(tree, ""))
+	reader := mustParse(t, fmt.Sprintf(tree, `,{"name":"c","type":"string","default":"x"}`))
+	payload := []byte{2, 2, 4, 0, 6, 0, 8} // {a:1, kids:[{a:2, kids:[], b:3}], b:4}
+	fields := reader.Root().Named.Fields
+	for _, c := range []struct {
+		part *avro.Field
+		want any
+	}{
+		{fields[0], map[string]any{"a": int64(1)}},
+		{fields[1], map[string]any{"kids": []any{map[string]any{"kids": []any{}}}}},
+		{fields[2], map[string]any{"b": int64(4)}},
+		{fields[3], map[string]any{"c": "x"}},
+	} {
+		got := reader.ReadsPart(writer, payload, schemas.ReadOptions{}, c.part)
+		if diff := cmp.Diff(c.want, got.Value); diff != "" || !got.OK() {
+			t.Errorf("%s: %v (-want +got):\n%s", c.part.Name, got.Violations, diff)
+		}
+	}
+	if got := reader.ReadsPart(writer, payload[:3], schemas.ReadOptions{}, fields[0]); got.OK() || got.Value != nil {
+		t.Errorf("a payload that ends early is read: %v", got.Value)
 	}
 }

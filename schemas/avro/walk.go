@@ -20,6 +20,8 @@ type walk struct {
 	fill     filler
 	out      schemas.Reading
 	nearest  *nearest // nil where all violations are told
+	part     *Field   // of a reader's record: of that record nothing else is built
+	beside   int      // inside of what is beside the part
 }
 
 func (p *program) walk(b []byte, o schemas.ReadOptions) schemas.Reading { return p.walker(b, o).run(p) }
@@ -183,9 +185,13 @@ func (w *walk) record(n *node, depth int) (any, bool) {
 		}
 	}
 	build := w.building()
+	whole := !build || !w.part.isIn(n.reader.Named)
 	var out map[string]any
-	if build {
+	switch {
+	case build && whole:
 		out = make(map[string]any, len(rec.fields)+len(rec.absent))
+	case build:
+		out = map[string]any{}
 	}
 	count := len(rec.busy)
 	if build {
@@ -200,7 +206,14 @@ func (w *walk) record(n *node, depth int) (any, bool) {
 		if f.reader == nil {
 			w.skipping++
 		}
+		beside := !whole && f.reader != w.part
+		if beside {
+			w.beside++
+		}
 		value, ok := w.value(f.node, depth)
+		if beside {
+			w.beside--
+		}
 		if f.reader == nil {
 			w.skipping--
 		}
@@ -208,7 +221,7 @@ func (w *walk) record(n *node, depth int) (any, bool) {
 			return nil, false
 		}
 		w.path = w.path[:len(w.path)-1]
-		if build && f.reader != nil {
+		if build && f.reader != nil && !beside {
 			out[f.reader.Name] = value
 		}
 	}
@@ -221,12 +234,16 @@ func (w *walk) record(n *node, depth int) (any, bool) {
 			w.out.Violations = append(w.out.Violations, tooComplex(w.pos))
 			return nil, false
 		}
-		out[f.Name] = value
+		if whole || f == w.part {
+			out[f.Name] = value
+		}
 	}
 	return out, true
 }
 
-func (w *walk) building() bool { return w.o.Value && w.skipping == 0 && w.out.OK() }
+func (w *walk) building() bool {
+	return w.o.Value && w.skipping == 0 && w.beside == 0 && w.out.OK()
+}
 
 // counts reads the head of a block of items: how many follow, and the position
 // behind them if it is told.

@@ -15,7 +15,9 @@ type differ struct {
 	byNew     *resolution // new reads old
 	byOld     *resolution // old reads new
 	seen      map[visit]bool
-	known     map[identity]int // change → index
+	known     map[identity]int // change → index; made when something is met again
+	keys      []identity       // beside changes
+	met       map[pair]bool    // definitions that were compared
 	effects   map[compat.Effect]map[compat.Layer]compat.Effect
 	changes   []compat.Change
 	hurts     []hurt                  // beside changes
@@ -71,7 +73,7 @@ func newDiffer(old, next *avro.Schema, budget compat.Budget) *differ {
 		old: old, next: next, meter: meter,
 		byNew: newResolution(budget.Meter(), newFinite(old, meter)),
 		byOld: newResolution(budget.Meter(), newFinite(next, meter)),
-		seen:  map[visit]bool{}, known: map[identity]int{}, effects: map[compat.Effect]map[compat.Layer]compat.Effect{}, own: [2]map[*avro.Named]bool{ownOf(old), ownOf(next)},
+		seen:  map[visit]bool{}, met: map[pair]bool{}, effects: map[compat.Effect]map[compat.Layer]compat.Effect{}, own: [2]map[*avro.Named]bool{ownOf(old), ownOf(next)},
 	}
 }
 
@@ -98,6 +100,7 @@ type place struct {
 	step         *step
 	live         [2]bool // does new read old, old read new, at this place at all?
 	blind        [2]bool // per direction: the writer has no payload of finite size that gets here
+	again        bool    // may the pair have been met before?
 	elsewhere    [2]bool // is the place in a text that old, that new refers to?
 }
 
@@ -119,7 +122,7 @@ func (d *differ) part(p place, o, n *avro.Type, path path, oldIndex, newIndex in
 		d.steps = make([]step, 0, 64) // the full ones stay where they are, since places point into them
 	}
 	d.steps = append(d.steps, step{up: p.step, old: oldIndex, new: newIndex})
-	return place{o: o, n: n, byOld: o, byNew: n, path: path, live: p.live, blind: p.blind, elsewhere: p.elsewhere, step: &d.steps[len(d.steps)-1]}
+	return place{o: o, n: n, byOld: o, byNew: n, path: path, live: p.live, blind: p.blind, again: p.again, elsewhere: p.elsewhere, step: &d.steps[len(d.steps)-1]}
 }
 
 // whole is what each side makes of everything the other has here.
@@ -150,7 +153,7 @@ func (d *differ) report(rule compat.Rule, p place, t told) {
 		t.effect.OldReadsNew = compat.Reads
 	}
 	key := identity{rule.ID, t.old, t.new, t.detail}
-	if i, ok := d.known[key]; ok {
+	if i, ok := d.find(key, p.again); ok {
 		d.changes[i].Effects = d.onData(d.changes[i].Effects[compat.Data].Combine(t.effect))
 		d.hurts[i].reach(p)
 		return
@@ -158,7 +161,10 @@ func (d *differ) report(rule compat.Rule, p place, t told) {
 	if t.path == "" {
 		t.path = p.path.String()
 	}
-	d.known[key] = len(d.changes)
+	if d.known != nil {
+		d.known[key] = len(d.changes)
+	}
+	d.keys = append(d.keys, key)
 	d.changes = append(d.changes, compat.Change{
 		Rule: rule.ID, Old: t.old.Place(), New: t.new.Place(), Elsewhere: p.elsewhere, Path: t.path, Text: t.text, Before: t.before, After: t.after,
 		Effects: d.onData(t.effect),
@@ -166,6 +172,19 @@ func (d *differ) report(rule compat.Rule, p place, t told) {
 	h := hurt{pick: t.pick, moved: t.moved}
 	h.reach(p)
 	d.hurts = append(d.hurts, h)
+}
+
+// find looks for a change that was reported before. While every place is met for
+// the first time there is none, and most pairs end so.
+func (d *differ) find(key identity, again bool) (i int, ok bool) {
+	if d.known == nil && again {
+		d.known = make(map[identity]int, len(d.keys))
+		for i, key := range d.keys {
+			d.known[key] = i
+		}
+	}
+	i, ok = d.known[key]
+	return i, ok
 }
 
 // onData is an effect as changes hold it. Those of one pair share a few maps, and
@@ -241,6 +260,9 @@ func (d *differ) named(p place) {
 		return
 	}
 	d.seen[key] = true
+	both := pair{readerNamed: n, writerNamed: o}
+	p.again = p.again || d.met[both]
+	d.met[both] = true
 	p.blind[newReadsOld] = p.blind[newReadsOld] || d.byNew.finite.cost(p.o) >= huge
 	p.blind[oldReadsNew] = p.blind[oldReadsNew] || d.byOld.finite.cost(p.n) >= huge
 	p.path = path{root: n.Full}

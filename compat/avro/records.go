@@ -160,7 +160,7 @@ func (d *differ) crossed(p place, pairs *fieldPairs) {
 	o, n := p.o.Named, p.n.Named
 	pair := func(i, j, direction int) {
 		inner := d.part(p, o.Fields[i].Type, n.Fields[j].Type, path{root: n.Full, field: n.Fields[j].Name}, i, j)
-		inner.live[1-direction] = false
+		inner.live[1-direction], inner.again = false, true
 		d.types(inner)
 	}
 	for j := range n.Fields {

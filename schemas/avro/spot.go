@@ -48,11 +48,13 @@ func (s *spot) at(step string, start, end int) spot {
 // It points into that text, which for a referenced type is not the text that
 // refers to it.
 func (s *spot) Pointer() schemas.Pointer {
-	var steps []string
+	var most [16]string
+	steps, length := most[:0], 0
 	for n := s; n != nil && n.up != nil; n = n.up {
 		steps = append(steps, n.step)
+		length += 1 + len(n.step)
 	}
-	var p []byte
+	p := make([]byte, 0, length)
 	for i := len(steps) - 1; i >= 0; i-- {
 		p = append(p, '/')
 		p = appendToken(p, steps[i])

@@ -57,7 +57,7 @@ func (c Comparison) byCategory(q Question, checker Checker) (Comparison, []strin
 		f.Aliases, f.Severity, f.Message = []string{d.Type}, SeverityBreaking, d.Info
 		f.Why = fmt.Sprintf("the rule %s of the category %s forbids it, whatever it does to data.", d.Type, q.Category)
 		f.Fix = "undo the change, or ask for a category that allows it."
-		f.Fingerprint = fingerprintOf(checker.Format, q.Subject, id, d.Path, d.Info, "")
+		q.identify(&f, d.Info, "")
 		c.Findings = append(c.Findings, f)
 		messages = append(messages, Entry(d.Type, fmt.Sprintf("%s, at path '%s'", d.Info, d.Path), q.Category, id))
 	}

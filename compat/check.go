@@ -17,17 +17,21 @@ type Old struct {
 
 // Question asks whether next may follow a history.
 type Question struct {
-	Checkers      []Checker
-	Subject       string
-	Label         string // of Next, for people: a file name; may be empty
-	Level         Level
-	Policy        Policy
-	VerdictPolicy VerdictPolicy
-	Layers        []Layer // which must hold under SOUND and BOTH; nil means the checker's own
-	Category      string  // replaces level and policies where the format has rule sets; empty for none
-	Next          schemas.Schema
-	History       []Old // newest first; a level that is not transitive looks at the first only
-	Budget        Budget
+	Checkers []Checker
+	Subject  string
+	// Identity is what fingerprints name the subject by, Subject when empty: it is
+	// the same from wherever a file was named. Also is another name, by which
+	// exceptions may have it; empty for none.
+	Identity, Also string
+	Label          string // of Next, for people: a file name; may be empty
+	Level          Level
+	Policy         Policy
+	VerdictPolicy  VerdictPolicy
+	Layers         []Layer // which must hold under SOUND and BOTH; nil means the checker's own
+	Category       string  // replaces level and policies where the format has rule sets; empty for none
+	Next           schemas.Schema
+	History        []Old // newest first; a level that is not transitive looks at the first only
+	Budget         Budget
 
 	Exceptions []Exception
 	At         time.Time // the moment at which exceptions are judged

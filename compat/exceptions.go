@@ -26,7 +26,7 @@ type Acceptance struct {
 func Accept(findings []Finding, exceptions []Exception, at time.Time) {
 	for i := range findings {
 		for _, e := range exceptions {
-			if e.Fingerprint != findings[i].Fingerprint || !e.Until.IsZero() && at.After(e.Until) {
+			if !findings[i].Has(e.Fingerprint) || !e.Until.IsZero() && at.After(e.Until) {
 				continue
 			}
 			a := &Acceptance{Reason: e.Reason, Owner: e.Owner, Source: e.Source}

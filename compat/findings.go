@@ -109,6 +109,9 @@ type Finding struct {
 	// Repairs are ways out that were checked, the nearest first; only where they
 	// were asked for.
 	Repairs []Repair `json:"repairs,omitempty"`
+	// Also is the fingerprint that the finding has by another name of its subject;
+	// an exception may have that one. Empty for none.
+	Also string `json:"-"`
 }
 
 // Override is a severity that a configuration changed.
@@ -301,6 +304,20 @@ func fingerprintOf(format schemas.Type, subject, rule, path, before, after strin
 		h.Write([]byte{0})
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// identify gives f the fingerprints that it has for q.
+func (q Question) identify(f *Finding, before, after string) {
+	of := func(subject string) string { return fingerprintOf(f.Format, subject, f.Rule, f.Path, before, after) }
+	f.Fingerprint = of(cmp.Or(q.Identity, q.Subject))
+	if q.Also != "" {
+		f.Also = of(q.Also)
+	}
+}
+
+// Has tells whether a fingerprint is one of the finding's.
+func (f *Finding) Has(fingerprint string) bool {
+	return fingerprint != "" && (f.Fingerprint == fingerprint || f.Also == fingerprint)
 }
 
 // FileFingerprint is the fingerprint of a finding about a whole file: as that of

@@ -394,7 +394,7 @@ func (j *judge) finding(r *Rule, path string, old, next schemas.Place, before, a
 		Message: r.Title, Why: r.Why, Fix: r.Fix,
 	}
 	if j.q.identifies() {
-		f.Fingerprint = fingerprintOf(j.checker.Format, j.q.Subject, r.ID, path, before, after)
+		j.q.identify(&f, before, after)
 	}
 	return f
 }
@@ -455,7 +455,7 @@ func (j *judge) loose(d Difference, dir direction) Finding {
 	case Breaks:
 	}
 	if j.q.identifies() {
-		f.Fingerprint = fingerprintOf(j.checker.Format, j.q.Subject, id, d.Path, dir.String(), d.Info)
+		j.q.identify(&f, dir.String(), d.Info)
 	}
 	if j.q.VerdictPolicy.countsReference() {
 		f.Severity = SeverityBreaking

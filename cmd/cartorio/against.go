@@ -131,7 +131,11 @@ func (h *history) one(ctx context.Context, e *folder.Entry) (result, error) {
 		subject = *h.only
 	}
 	took := h.how.settle(e, &q)
+	// A registry's subject is the same for all; the file's own name is what an
+	// exception says that was found between files.
 	q.Subject, q.Label = subject.String(), h.head.show(e.Path)
+	q.Also = identityOf(h.head, e)
+	r.identity, r.also, r.from = q.Subject, q.Also, h.head.from
 	if e.Err != nil {
 		_, err := h.head.parse(ctx, e, schemas.New, nil)
 		return r.refuse(q, h.head, err, q.Label), nil //nolint:nilerr // what is wrong with the file is the answer

@@ -55,6 +55,7 @@ func openTree(ctx context.Context, tree fs.FS, arg, file, dir string, head *side
 			clean = path.Dir(clean)
 		}
 		s.prefix += clean
+		s.from = clean
 		if tree, err = fs.Sub(tree, clean); err != nil {
 			return nil, failf(exitNotCompared, "reading %s: %w", arg, err)
 		}

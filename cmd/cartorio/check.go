@@ -366,6 +366,7 @@ func openHead(ctx context.Context, arg string, r reading) (*side, error) {
 
 // openBase opens what head is compared with.
 func openBase(ctx context.Context, c checking, head *side, r reading) (*side, error) {
+	r.from = &head.from // what is gone was the head's
 	if gitfs.Is(c.against) {
 		spec, err := gitfs.Parse(c.against)
 		if err != nil {

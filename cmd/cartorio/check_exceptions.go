@@ -101,6 +101,7 @@ func fingerprints(doc compat.Document) map[string]bool {
 	found := map[string]bool{}
 	for _, f := range doc.Findings {
 		found[f.Fingerprint] = true
+		found[f.Also] = true
 	}
 	return found
 }

@@ -26,7 +26,7 @@ var unstable = regexp.MustCompile(`\.v[0-9]+((alpha|beta)[0-9]*|p[0-9]+(alpha|be
 // settled is how settled a configuration calls a file's subject, and the line
 // that says so; "" when none does.
 func (g *gate) settled(cfg config.File, e *folder.Entry) (level string, line int) {
-	own := declarations{filepath.Dir(g.app.config.Name), cfg.Subjects, ""}.of(g.pathOf(e), e.Subject.String())
+	own := declarations{filepath.Dir(g.app.config.Name), cfg.Subjects, true, ""}.of(g.pathOf(e), e.Subject.String())
 	if own.Stability != "" {
 		return own.Stability, own.Line
 	}
@@ -112,6 +112,6 @@ func (g *gate) stabilityLowered(r result, c compat.Comparison) (compat.Finding, 
 	f.Message = fmt.Sprintf("its stability went from %s to %s", orWord(was, "stable"), now)
 	f.Head = compat.Location{File: filepath.ToSlash(g.app.config.Name), Line: max(line, 1), Column: 1}
 	f.Base = compat.Location{File: c.Old.Label}
-	f.Fingerprint = compat.FileFingerprint(f.Format, f.Subject, f.Rule, f.Path+" "+orWord(was, "stable")+" "+now)
+	r.identify(&f, f.Path+" "+orWord(was, "stable")+" "+now)
 	return f, true
 }

@@ -44,7 +44,7 @@ func (g *gate) bump(r result, c *compat.Comparison) {
 	for _, other := range c.Findings { // labels are the same for the whole pair
 		f.Head.Label, f.Base.Label = other.Head.Label, other.Base.Label
 	}
-	f.Fingerprint = compat.FileFingerprint(f.Format, f.Subject, f.Rule, f.Path)
+	r.identify(&f, f.Path)
 	g.tell(c, f)
 }
 

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"path"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +29,9 @@ type result struct {
 	// old tells that there was something to compare with, where pair.Old does
 	// not: in a registry.
 	old bool
+	// identity is what fingerprints name the subject by, also another name.
+	identity, also string
+	from           string // the way to the tree of the head, from where identities begin
 	// advice is nil unless it was asked for and both sides are there.
 	advice *compat.Advice
 }
@@ -182,6 +187,27 @@ func compareSides(ctx context.Context, head, base *side, q compat.Question, how 
 	return out
 }
 
+// identityOf names a file by where it lies in its repository.
+func identityOf(s *side, e *folder.Entry) string {
+	if e.Identity != (schemas.Subject{}) {
+		return e.Identity.String()
+	}
+	return path.Join(s.from, e.Path)
+}
+
+// identify names a finding about a whole file, and what of it the fingerprint
+// covers.
+func (r result) identify(f *compat.Finding, about string) {
+	whole := about // a file without a name is known by its path
+	if rest, ok := strings.CutPrefix(about, entryOf(r.pair).Path); ok {
+		whole = path.Join(r.from, entryOf(r.pair).Path) + rest
+	}
+	f.Fingerprint = compat.FileFingerprint(f.Format, orWord(r.identity, f.Subject), f.Rule, whole)
+	if r.also != "" {
+		f.Also = compat.FileFingerprint(f.Format, r.also, f.Rule, about)
+	}
+}
+
 // entryOf is the file that a pair is about: the new one, else the old.
 func entryOf(p folder.Pairing) *folder.Entry {
 	if p.New != nil {
@@ -208,6 +234,8 @@ func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q comp
 	r := result{pair: p}
 	entry := entryOf(p)
 	q.Subject = orWord(entry.Subject.String(), entry.Path)
+	q.Identity, q.Also = identityOf(head, entry), q.Subject
+	r.identity, r.also, r.from = q.Identity, q.Also, head.from
 	how.settle(entry, &q)
 	if p.New != nil {
 		q.Label = head.show(p.New.Path)
@@ -273,7 +301,9 @@ func (r result) told(head, base *side, q compat.Question) result {
 	// Two files that are named are meant as one another, so that their names are
 	// nothing to tell of.
 	if p.Moved() && head.past == nil && (head.file == "" || base.file == "") {
-		list := append(r.report.Compared[0].Findings, moved(base, p))
+		f := moved(base, p)
+		r.identify(&f, f.Path)
+		list := append(r.report.Compared[0].Findings, f)
 		slices.SortStableFunc(list, func(a, b compat.Finding) int { return rank(a.Severity) - rank(b.Severity) })
 		r.report.Compared[0].Findings = list
 	}
@@ -362,7 +392,7 @@ func faultsOf(file string, why error) []compat.Fault {
 // conclude makes the report of a schema that stands on one side only.
 func (r result) conclude(q compat.Question, old string, f compat.Finding) result {
 	f.Subject, f.Format = q.Subject, r.format()
-	f.Fingerprint = compat.FileFingerprint(f.Format, f.Subject, f.Rule, f.Path)
+	r.identify(&f, f.Path)
 	list := []compat.Finding{f}
 	compat.Accept(list, q.Exceptions, q.At)
 	verdict := compat.Compatible
@@ -437,7 +467,6 @@ func moved(base *side, p folder.Pairing) compat.Finding {
 	} else {
 		f.Why = "Its subject was " + p.Old.Subject.String() + " and is now " + p.New.Subject.String() + ", which starts a history of its own in a registry."
 	}
-	f.Fingerprint = compat.FileFingerprint(f.Format, f.Subject, f.Rule, f.Path)
 	return f
 }
 

@@ -14,11 +14,12 @@ import (
 type declarations struct {
 	dir     string
 	list    []config.Subject
+	isThere bool            // a configuration
 	context schemas.Context // of the subjects that name none; empty is the default one
 }
 
 func (a *app) declared() declarations {
-	return declarations{filepath.Dir(a.config.Name), a.config.Subjects, schemas.Context(a.config.Context)}
+	return declarations{filepath.Dir(a.config.Name), a.config.Subjects, a.config.Name != "", schemas.Context(a.config.Context)}
 }
 
 // from is the way from the configuration's folder to root; "" when there is none.

@@ -158,7 +158,7 @@ func nameAfter(e *config.Exception, reports []compat.Report, command string) err
 	for _, r := range reports {
 		for _, compared := range r.Compared {
 			for _, f := range compared.Findings {
-				if f.Fingerprint == e.Fingerprint {
+				if f.Has(e.Fingerprint) {
 					e.Rule, e.Path = orWord(e.Rule, f.Rule), orWord(e.Path, f.Path)
 					return nil
 				}

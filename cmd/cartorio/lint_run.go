@@ -147,12 +147,12 @@ func (l *linter) entry(ctx context.Context, head *side, e *folder.Entry, configu
 			return !ok
 		})
 	}
-	accept := l.accepting(label, configured, e)
+	accept, identity := l.accepting(label, configured, e), identityOf(head, e)
 	if l.c.fix {
 		open := func(s schemas.Schema) []lint.Remark {
 			_, said := accept(s.Source())
 			return slices.DeleteFunc(look(s), func(r lint.Remark) bool {
-				f := l.finding(wanted[r.Rule], r, report, head.label)
+				f := l.finding(wanted[r.Rule], r, report, identity, head.label)
 				return said(r, wanted[r.Rule], &f)
 			})
 		}
@@ -162,7 +162,7 @@ func (l *linter) entry(ctx context.Context, head *side, e *folder.Entry, configu
 	}
 	ignores, said := accept(schema.Source())
 	for _, r := range look(schema) {
-		f := l.finding(wanted[r.Rule], r, report, head.label)
+		f := l.finding(wanted[r.Rule], r, report, identity, head.label)
 		said(r, wanted[r.Rule], &f)
 		comparison.Findings = append(comparison.Findings, f)
 	}
@@ -172,7 +172,7 @@ func (l *linter) entry(ctx context.Context, head *side, e *folder.Entry, configu
 }
 
 // finding is a remark as a document shows it.
-func (l *linter) finding(rule lint.Rule, r lint.Remark, of compat.Report, label string) compat.Finding {
+func (l *linter) finding(rule lint.Rule, r lint.Remark, of compat.Report, identity, label string) compat.Finding {
 	about := r.Path
 	if r.Value != "" {
 		about += "\x00" + r.Value
@@ -183,7 +183,8 @@ func (l *linter) finding(rule lint.Rule, r lint.Remark, of compat.Report, label 
 			Label: label, File: of.Label, Line: r.Place.Position.Line, Column: r.Place.Position.Column,
 			EndLine: max(r.Place.End.Line, 0), EndColumn: max(r.Place.End.Column, 0), Pointer: string(r.Place.Pointer),
 		},
-		Message: r.Text, Why: rule.Why, Fix: rule.Instead, Fingerprint: compat.FileFingerprint(of.Format, of.Subject, r.Rule, about),
+		Message: r.Text, Why: rule.Why, Fix: rule.Instead, Fingerprint: compat.FileFingerprint(of.Format, identity, r.Rule, about),
+		Also: compat.FileFingerprint(of.Format, of.Subject, r.Rule, about),
 	}
 	if f.Aliases == nil {
 		f.Aliases = []string{}

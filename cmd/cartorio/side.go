@@ -26,6 +26,7 @@ type reading struct {
 	include, exclude []string
 	declared         declarations
 	gate             bool      // for the command that judges, and has its flags
+	from             *string   // where identities are seen from, where another side says so
 	in               io.Reader // what "-" stands for
 }
 
@@ -44,6 +45,9 @@ type side struct {
 	// past answers references, where the side is a bundle; nil where its tree does.
 	past schemas.Resolver
 
+	// from is the way to the tree from the repository's root, else from the
+	// configuration's folder: subjects are identified by it.
+	from   string
 	root   string   // folder on disk
 	commit string   // of a git side
 	dir    string   // of a git side, inside the repository
@@ -114,6 +118,7 @@ func openDisk(ctx context.Context, arg string, r reading) (*side, error) {
 			return nil, failf(exitNotCompared, "reading %s: %w", s.label, err)
 		}
 	}
+	s.from = r.anchored(s.root)
 	declared, families := r.declared.under(s.root)
 	if err := s.read(ctx, root.FS(), r, declared, families); err != nil {
 		s.close()
@@ -174,6 +179,9 @@ func openGit(ctx context.Context, spec gitfs.Spec, head *side, allowEmpty bool, 
 		declared, families := r.declared.under(at)
 		if spec.HasPath {
 			declared = nil
+		}
+		if s.from = dir; file != "" {
+			s.from = path.Dir(dir)
 		}
 		if err := s.read(ctx, tree, r, declared, families); err != nil {
 			s.close()
@@ -271,8 +279,14 @@ func (s *side) empty(ctx context.Context) (*side, error) {
 // read opens the tree. A single file is read alone at first: the folder around
 // it may be anything, and matters only when the file refers to something.
 func (s *side) read(ctx context.Context, fsys fs.FS, r reading, declared map[string]folder.Declaration, families []folder.Family) error {
+	if r.from != nil {
+		s.from = *r.from
+	}
+	if s.from == "." {
+		s.from = ""
+	}
 	o := folder.Options{
-		Formats: formats.All, Naming: r.naming, Include: r.include, Exclude: r.exclude, Declared: declared, Families: families, Context: r.declared.context,
+		Formats: formats.All, From: s.from, Naming: r.naming, Include: r.include, Exclude: r.exclude, Declared: declared, Families: families, Context: r.declared.context,
 		Only: nil, Under: s.under,
 	}
 	if s.file != "" {
@@ -336,6 +350,24 @@ func (e either) Resolve(ctx context.Context, in schemas.Context, ref schemas.Ref
 		return e.second.Resolve(ctx, in, ref)
 	}
 	return got, err
+}
+
+// anchored is the way to a folder of the disk from the root of the repository that
+// it is in, else from the folder of the configuration; empty where it lies under
+// neither. What is said of a finding then does not depend on the folder named.
+func (r reading) anchored(dir string) string {
+	anchor := repositoryRoot(dir)
+	if anchor == "" {
+		if !r.declared.isThere {
+			return ""
+		}
+		anchor = r.declared.dir
+	}
+	way, err := relative(anchor, dir)
+	if err != nil || !filepath.IsLocal(way) {
+		return ""
+	}
+	return filepath.ToSlash(way)
 }
 
 // relative is the way from folder root to p. Both are seen from here, and either

@@ -26,6 +26,9 @@ import (
 type Options struct {
 	// Formats are the schema languages that are understood.
 	Formats []schemas.Format
+	// From is the way to the tree from where identities begin, slash-separated,
+	// such as a repository's root; empty where the tree is that.
+	From string
 	// Naming makes subject names. A template without placeholders names the
 	// Selected files only; what they refer to keeps the default.
 	Naming Naming
@@ -96,6 +99,9 @@ type Entry struct {
 	Path string
 	// Subject is the name that Naming or a declaration gives.
 	Subject schemas.Subject
+	// Identity is the subject as it would be if the tree began at Options.From: the
+	// same whichever folder is read. Empty where Subject is.
+	Identity schemas.Subject
 	// Declared tells that a declaration gave it.
 	Declared bool
 	// Source holds type, text and the references that the tree answers, each

@@ -27,7 +27,7 @@ func Newest(b *Bundle, options Options) (*Folder, error) {
 	for subject, list := range b.bySubject {
 		newest := slices.MaxFunc(list, func(x, y int) int { return int(b.entries[x].Version - b.entries[y].Version) })
 		e := b.entries[newest]
-		f := &file{Entry: Entry{Path: subject.String(), Subject: subject, Declared: true, Source: e.Source}}
+		f := &file{Entry: Entry{Path: subject.String(), Subject: subject, Identity: subject, Declared: true, Source: e.Source}}
 		known := slices.IndexFunc(o.Formats, func(f schemas.Format) bool { return f.Type == e.Source.Type })
 		if known < 0 {
 			f.Err = ErrNoChecker

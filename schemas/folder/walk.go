@@ -304,6 +304,7 @@ func (r *reader) name() {
 		}
 		if d := r.options.Declared[f.Path]; d.Subject != "" {
 			f.Subject, f.Declared = schemas.ParseSubject(d.Subject), true
+			f.Identity = f.Subject
 		} else {
 			naming := r.options.Naming
 			if family, ok := r.family(f.Path); ok && family.Naming != "" {
@@ -319,10 +320,15 @@ func (r *reader) name() {
 				}
 				continue
 			}
-			f.Subject = s
+			f.Subject, f.Identity = s, s
+			if r.options.From != "" {
+				whole := f.Entry
+				whole.Path = path.Join(r.options.From, f.Path)
+				f.Identity, _ = naming.subjectOf(&whole, f.extensions) // it has a name
+			}
 		}
 		if r.options.Context != "" && f.Subject.Context == schemas.DefaultContext && !strings.HasPrefix(r.options.Declared[f.Path].Subject, ":") {
-			f.Subject.Context = r.options.Context
+			f.Subject.Context, f.Identity.Context = r.options.Context, r.options.Context
 		}
 		bySubject[f.Subject] = append(bySubject[f.Subject], f)
 	}

@@ -64,7 +64,7 @@ func (r Run) beside() []item {
 			i := item{
 				rule: one.rule, severity: one.severity, subject: replay.Subject, file: r.path(replay.Schema),
 				message:     fmt.Sprintf("%d of %s %s", one.n, plural(replay.Messages, "recorded message", "recorded messages"), one.words),
-				fingerprint: compat.FileFingerprint("", replay.Subject, one.rule, replay.Schema),
+				fingerprint: compat.FileFingerprint("", "", one.rule, orElse(r.path(replay.Schema), replay.Subject)),
 			}
 			for _, reason := range replay.Reasons {
 				if reason.Outcome == one.outcome && len(i.lines) < mostReasons {

@@ -144,7 +144,7 @@ func (r Run) items() []item {
 			list = append(list, item{
 				rule: ruleNotChecked, title: "not checked", message: f.Message, severity: notChecked, subject: c.Subject,
 				file: orElse(r.path(f.File), r.path(c.Head)), line: f.Line, column: f.Column,
-				fingerprint: compat.FileFingerprint(c.Format, c.Subject, ruleNotChecked, f.File),
+				fingerprint: compat.FileFingerprint(c.Format, "", ruleNotChecked, orElse(r.path(f.File), c.Subject)),
 			})
 		}
 	}

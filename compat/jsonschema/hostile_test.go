@@ -4,6 +4,8 @@ package jsonschema_test
 
 import (
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +18,16 @@ func repeat(n int, f func(i int) string) string {
 		parts[i] = f(i)
 	}
 	return strings.Join(parts, ",")
+}
+
+// unlessDear leaves a case that is named to the long run of CARTORIO_HUNT: it takes
+// about a second, and the ordinary run has a cheaper one of its kind.
+func unlessDear(t *testing.T, names ...string) {
+	t.Helper()
+	_, name, _ := strings.Cut(t.Name(), "/")
+	if slices.Contains(names, strings.ReplaceAll(name, "_", " ")) && os.Getenv("CARTORIO_HUNT") == "" {
+		t.Skip("it takes a second: CARTORIO_HUNT=1s runs it")
+	}
 }
 
 // chain is n definitions, each made of the next one twice.
@@ -78,6 +90,7 @@ func TestHostilePairs(t *testing.T) {
 		{"allOf at every level", strings.Repeat(`{"allOf":[{"title":"a"},`, 60) + "{}" + strings.Repeat("]}", 60), strings.Repeat(`{"allOf":[{"title":"b"},`, 60) + "{}" + strings.Repeat("]}", 60), yes},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			unlessDear(t, "a list of 9,000 definitions")
 			old, err := parseWith(c.old, nil)
 			if err != nil {
 				t.Fatal(err)

@@ -33,7 +33,7 @@ var Format = schemas.Format{
 	Outline: outline,
 	// Structural equality passes over the order of attributes and aliases alone.
 	Likeness: schemas.Unordered,
-	Forms:   []string{"resolved"},
+	Forms:    []string{"resolved"},
 	Form: func(s schemas.Schema, _ string) (string, error) {
 		parsed, ok := s.(*Schema)
 		if !ok {

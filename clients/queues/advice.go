@@ -50,7 +50,7 @@ func (n *Numbers) Advice() []Advice {
 	case n.Partitions > 0 && n.Consumers != nil && consumers > int64(n.Partitions):
 		add("add partitions, or stop members", "%d members share %s: the others have nothing to do", consumers, are(n.Partitions, "partition", "partitions"))
 	case n.Partitions > 0 && ready > 0 && consumers > 0 && consumers < int64(n.Partitions):
-		add("if the members are busy, start more, up to one a partition", "%d messages of lag, %d members and %d partitions", ready, consumers, n.Partitions)
+		add("if the members are busy, start more, up to one a partition", "%d messages of lag, %s and %d partitions", ready, are(int(consumers), "member", "members"), n.Partitions)
 	}
 	n.windows(add)
 	n.flow(add, ready, held)
@@ -108,15 +108,18 @@ func (n *Numbers) flow(add func(fix, text string, args ...any), ready, held int6
 func (n *Numbers) String() string {
 	var parts []string
 	for _, one := range []struct {
-		n    *int64
-		word string
-	}{{n.Ready, "ready"}, {n.Unacknowledged, "unacknowledged"}, {n.Consumers, "consumers"}, {n.Delivered, "delivered"}, {n.Redelivered, "redelivered"}, {n.MeanBytes, "bytes on average"}} {
+		n         *int64
+		one, more string
+	}{
+		{n.Ready, "ready", "ready"}, {n.Unacknowledged, "unacknowledged", "unacknowledged"}, {n.Consumers, "consumer", "consumers"},
+		{n.Delivered, "delivered", "delivered"}, {n.Redelivered, "redelivered", "redelivered"}, {n.MeanBytes, "byte on average", "bytes on average"},
+	} {
 		if one.n != nil {
-			parts = append(parts, fmt.Sprintf("%d %s", *one.n, one.word))
+			parts = append(parts, are(int(*one.n), one.one, one.more))
 		}
 	}
 	if n.Partitions > 0 {
-		parts = append(parts, fmt.Sprintf("%d partitions", n.Partitions))
+		parts = append(parts, are(n.Partitions, "partition", "partitions"))
 	}
 	if len(n.Windows) > 0 {
 		parts = append(parts, "prefetch "+strings.ReplaceAll(strings.Trim(fmt.Sprint(slices.Compact(slices.Clone(n.Windows))), "[]"), " ", "/"))

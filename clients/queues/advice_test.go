@@ -82,7 +82,7 @@ func TestAdvice(t *testing.T) {
 		{"declared", queues.Numbers{Consumers: p[int64](1), Losses: []string{"presence"}}, []string{"say why: presence"}, ""},
 		// Kafka's groups.
 		{"members without work", queues.Numbers{Ready: p[int64](0), Consumers: p[int64](5), Partitions: 3}, []string{"5 members share 3 partitions"}, ""},
-		{"room for members", queues.Numbers{Ready: p[int64](9), Consumers: p[int64](1), Partitions: 3}, []string{"9 messages of lag, 1 members and 3 partitions"}, ""},
+		{"room for members", queues.Numbers{Ready: p[int64](9), Consumers: p[int64](1), Partitions: 3}, []string{"9 messages of lag, 1 member and 3 partitions"}, ""},
 		{"a group that is away", queues.Numbers{Ready: p[int64](9), Consumers: p[int64](0), Partitions: 3}, []string{"nobody consumes"}, ""},
 		{"no group", queues.Numbers{Ready: p[int64](9), Partitions: 3}, []string{"nothing to tune"}, ""},
 	} {

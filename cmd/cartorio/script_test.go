@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
@@ -48,6 +51,7 @@ func TestScripts(t *testing.T) {
 			"serve":   serveInScript,
 			"request": request,
 			"answers": answers,
+			"letters": letters,
 			"request-file": func(ts *testscript.TestScript, neg bool, args []string) {
 				request(ts, neg, []string{args[0], args[1], ts.ReadFile(args[2])})
 			},
@@ -143,6 +147,27 @@ func answers(ts *testscript.TestScript, neg bool, args []string) {
 	}))
 	ts.Defer(s.Close)
 	ts.Setenv("CARTORIO_REGISTRY_URL", s.URL)
+}
+
+// letters TOPIC COUNT starts a Kafka with a topic of dead letters that lack most
+// of what a message should have.
+func letters(ts *testscript.TestScript, neg bool, args []string) {
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, args[0]))
+	ts.Check(err)
+	ts.Defer(cluster.Close)
+	c, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.DefaultProduceTopic(args[0]))
+	ts.Check(err)
+	defer c.Close()
+	for i := range n {
+		r := &kgo.Record{Value: []byte("{}"), Headers: []kgo.RecordHeader{{Key: "dlqReason", Value: []byte("payload_invalid")}, {Key: "dlqFailedAt", Value: []byte("2026-01-01T00:00:00Z")}}}
+		if i == 0 {
+			r.Headers = append(r.Headers, kgo.RecordHeader{Key: "messageId", Value: []byte("m0")})
+		}
+		ts.Check(c.ProduceSync(context.Background(), r).FirstErr())
+	}
+	ts.Setenv("KAFKA", "kafka://"+cluster.ListenAddrs()[0])
 }
 
 // writeHex FILE DIGITS... writes bytes.

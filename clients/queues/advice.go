@@ -111,8 +111,12 @@ func (n *Numbers) String() string {
 		n         *int64
 		one, more string
 	}{
-		{n.Ready, "ready", "ready"}, {n.Unacknowledged, "unacknowledged", "unacknowledged"}, {n.Consumers, "consumer", "consumers"},
-		{n.Delivered, "delivered", "delivered"}, {n.Redelivered, "redelivered", "redelivered"}, {n.MeanBytes, "byte on average", "bytes on average"},
+		{n.Ready, "ready", "ready"},
+		{n.Unacknowledged, "unacknowledged", "unacknowledged"},
+		{n.Consumers, "consumer", "consumers"},
+		{n.Delivered, "delivered", "delivered"},
+		{n.Redelivered, "redelivered", "redelivered"},
+		{n.MeanBytes, "byte on average", "bytes on average"},
 	} {
 		if one.n != nil {
 			parts = append(parts, are(int(*one.n), one.one, one.more))

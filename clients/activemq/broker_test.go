@@ -210,28 +210,6 @@ func TestRealHeaderBound(t *testing.T) {
 	}
 }
 
-// A version that is registered while its message is held is accepted (C4).
-func TestRealLateVersion(t *testing.T) {
-	t.Parallel()
-	r := connect(t)
-	r.registry.Register("orders-value", schemas.JSON, orderV1)
-	r.v = r.registry.Validator(validate.Options{Grace: time.Minute})
-	got := make(chan *activemq.Delivery, 1)
-	r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
-		got <- d
-		return nil
-	}, activemq.ConsumerOptions{})
-	r.put([]byte(`{"id":1}`), "schemaVersion", "2", "schemaSubject", "orders-value")
-	brokertest.Await(t, "it is held", func() bool { return r.registry.Asked() > 3 })
-	r.registry.Register("orders-value", schemas.JSON, orderV2)
-	if d := brokertest.Next(t, got); d.Version != 2 {
-		t.Errorf("%+v", d.Outcome)
-	}
-	if dead := r.depth(r.dead); dead != 0 {
-		t.Errorf("%d set aside", dead)
-	}
-}
-
 // The connection dies under both sides, again and again: nothing is lost, and
 // what comes twice has its id (P3).
 func TestRealConnectionLost(t *testing.T) {

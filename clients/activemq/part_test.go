@@ -21,7 +21,10 @@ func (r *real) Part() brokertest.Part {
 func (r *real) Put(list ...brokertest.Message) {
 	r.t.Helper()
 	for _, m := range list {
-		headers := []string{"messageId", m.ID, "schemaSubject", "orders-value", "schemaVersion", "1"}
+		headers := []string{"messageId", m.ID}
+		for _, h := range m.Stamps() {
+			headers = append(headers, h[0], h[1])
+		}
 		if m.Key != "" {
 			headers = append(headers, "messageKey", m.Key, "JMSXGroupID", m.Key)
 		}
@@ -37,7 +40,7 @@ func (r *real) Dead() []brokertest.Message { return messagesOf(r.look(r.dead)) }
 
 func messagesOf(list []*frame.Frame) (out []brokertest.Message) {
 	for _, f := range list {
-		out = append(out, brokertest.Message{ID: f.Header.Get("messageId"), Key: f.Header.Get("messageKey"), Body: string(f.Body), Error: f.Header.Get("dlqError")})
+		out = append(out, brokertest.Message{ID: f.Header.Get("messageId"), Key: f.Header.Get("messageKey"), Body: string(f.Body), Reason: f.Header.Get("dlqReason"), Error: f.Header.Get("dlqError")})
 	}
 	return out
 }
@@ -45,19 +48,21 @@ func messagesOf(list []*frame.Frame) (out []brokertest.Message) {
 // IsDone tells that the queue is empty.
 func (r *real) IsDone(int) bool { return r.depth(r.queue) == 0 }
 
-// Publish publishes a message.
-func (r *real) Publish(v *validate.Validator, pin validate.Pin, m brokertest.Message) error {
-	p := activemq.NewProducer(r.open, v, pin, activemq.ProducerOptions{})
-	defer p.Close(ctx)
-	return p.Publish(ctx, r.queue, &activemq.Message{MessageID: m.ID, Body: []byte(m.Body)})
+// Publisher publishes messages.
+func (r *real) Publisher(v *validate.Validator, pin validate.Pin) func(ctx context.Context, m brokertest.Message) error {
+	r.v = v
+	p := r.producer(pin)
+	return func(ctx context.Context, m brokertest.Message) error {
+		return p.Publish(ctx, r.queue, &activemq.Message{MessageID: m.ID, Body: []byte(m.Body)})
+	}
 }
 
 // Consume hands messages on.
-func (r *real) Consume(v *validate.Validator, handle func(id string, isRedelivered bool)) {
+func (r *real) Consume(v *validate.Validator, e *validate.Expect, handle func(brokertest.Judged)) {
 	r.t.Helper()
 	r.v = v
-	r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *activemq.Delivery) error {
-		handle(d.Message.MessageID, d.Message.Redelivered)
+	r.consumer(e, func(_ context.Context, d *activemq.Delivery) error {
+		handle(brokertest.Judged{ID: d.Message.MessageID, IsRedelivered: d.Message.Redelivered, Outcome: d.Outcome})
 		return nil
 	}, activemq.ConsumerOptions{HoldFor: time.Second})
 }

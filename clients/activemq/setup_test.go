@@ -58,6 +58,13 @@ func connectTo(t *testing.T, address string) *real {
 	return r
 }
 
+// opened is connect, for tests of the workshop that register themselves.
+func opened(t *testing.T) (brokertest.Away, *brokertest.Registry) {
+	t.Helper()
+	r := connect(t)
+	return r, r.registry
+}
+
 // withOrders is connect, as the tests of the workshop need it.
 func withOrders(t *testing.T) brokertest.Place {
 	t.Helper()

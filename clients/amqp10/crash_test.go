@@ -18,19 +18,7 @@ import (
 // (C6).
 func TestRealKilledConsumer(t *testing.T) {
 	t.Parallel()
-	workshop.KilledConsumer(t, withOrders, 2, []brokertest.Kill{
-		{Step: "received"},
-		{Step: "worked"},
-		{Step: "acknowledged"},
-		{Step: "handed over", Bad: true},
-		{Step: "on its way", Bad: true},
-		{Step: "answered", Bad: true},
-		{Step: "dead_lettered", Bad: true},
-		{Step: "handed over", Leaves: true},
-		{Step: "on its way", Leaves: true},
-		{Step: "answered", Leaves: true},
-		{Step: "delayed", Leaves: true},
-	}...)
+	workshop.KilledConsumer(t, withOrders, 2, brokertest.Kills()...)
 }
 
 func TestRealKilledProducer(t *testing.T) {
@@ -41,12 +29,19 @@ func TestRealKilledProducer(t *testing.T) {
 // The registry goes away, or refuses (C2, C3, P4).
 func TestRealRegistryAway(t *testing.T) {
 	t.Parallel()
-	workshop.RegistryAway(t, func(t *testing.T) (brokertest.Away, *brokertest.Registry) {
-		t.Helper()
-		r := connect(t)
-		r.registry.RegisterOrders()
-		return r, r.registry
-	})
+	workshop.RegistryAway(t, opened)
+}
+
+// Versions that are late, unknown, retired and translated (C4, C5, C9, C10, C11).
+func TestRealVersions(t *testing.T) {
+	t.Parallel()
+	workshop.Versions(t, opened)
+}
+
+// What is invalid reaches no broker (P1), and one question is enough (P8).
+func TestRealPublishing(t *testing.T) {
+	t.Parallel()
+	workshop.Publishing(t, opened)
 }
 
 func TestRealNetworkCut(t *testing.T) {

@@ -24,7 +24,10 @@ func (r *real) Put(list ...brokertest.Message) {
 	r.t.Helper()
 	all := make([]*amqp.Message, 0, len(list))
 	for _, m := range list {
-		one := message(m.Body, "messageId", m.ID, "schemaSubject", "orders-value", "schemaVersion", "1")
+		one := message(m.Body, "messageId", m.ID)
+		for _, h := range m.Stamps() {
+			one.ApplicationProperties[h[0]] = h[1]
+		}
 		if m.Key != "" {
 			one.ApplicationProperties["messageKey"] = m.Key
 			one.Properties = &amqp.MessageProperties{GroupID: &m.Key}
@@ -42,7 +45,7 @@ func (r *real) Dead() []brokertest.Message { return messagesOf(r.look(r.dead)) }
 
 func messagesOf(list []*frame.Frame) (out []brokertest.Message) {
 	for _, f := range list {
-		out = append(out, brokertest.Message{ID: f.Header.Get("messageId"), Key: f.Header.Get("messageKey"), Body: string(f.Body), Error: f.Header.Get("dlqError")})
+		out = append(out, brokertest.Message{ID: f.Header.Get("messageId"), Key: f.Header.Get("messageKey"), Body: string(f.Body), Reason: f.Header.Get("dlqReason"), Error: f.Header.Get("dlqError")})
 	}
 	return out
 }
@@ -50,19 +53,22 @@ func messagesOf(list []*frame.Frame) (out []brokertest.Message) {
 // IsDone tells that the queue is empty.
 func (r *real) IsDone(int) bool { return r.depth(r.queue) == 0 }
 
-// Publish publishes a message.
-func (r *real) Publish(v *validate.Validator, pin validate.Pin, m brokertest.Message) error {
-	p := amqp10.NewProducer(r.open, v, pin, amqp10.ProducerOptions{})
-	defer p.Close(ctx)
-	return p.Publish(ctx, r.queue, message(m.Body, "messageId", m.ID))
+// Publisher publishes messages.
+func (r *real) Publisher(v *validate.Validator, pin validate.Pin) func(ctx context.Context, m brokertest.Message) error {
+	r.v = v
+	p := r.producer(pin)
+	return func(ctx context.Context, m brokertest.Message) error {
+		return p.Publish(ctx, r.queue, message(m.Body, "messageId", m.ID))
+	}
 }
 
 // Consume hands messages on.
-func (r *real) Consume(v *validate.Validator, handle func(id string, isRedelivered bool)) {
+func (r *real) Consume(v *validate.Validator, e *validate.Expect, handle func(brokertest.Judged)) {
 	r.t.Helper()
 	r.v = v
-	r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *amqp10.Delivery) error {
-		handle(prop(d.Message, "messageId"), d.Message.Header != nil && d.Message.Header.DeliveryCount > 0)
+	r.consumer(e, func(_ context.Context, d *amqp10.Delivery) error {
+		isRedelivered := d.Message.Header != nil && d.Message.Header.DeliveryCount > 0
+		handle(brokertest.Judged{ID: prop(d.Message, "messageId"), IsRedelivered: isRedelivered, Outcome: d.Outcome})
 		return nil
 	}, amqp10.ConsumerOptions{HoldFor: time.Second})
 }

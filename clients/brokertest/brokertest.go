@@ -22,6 +22,7 @@ import (
 	"testing"
 
 	"github.com/cartorio-registry/cartorio/clients/validate"
+	"github.com/cartorio-registry/cartorio/schemas"
 )
 
 // The versions of the subject orders-value that most tests register.
@@ -98,16 +99,23 @@ func IsLong() bool { return os.Getenv("CARTORIO_TEST_LONG") != "" }
 // Message is a message of a test, whatever its broker is.
 type Message struct {
 	ID, Key, Body string
-	// Error is what its dead letter says.
-	Error string
+	// Version is the schema's, 1 when 0.
+	Version schemas.Version
+	// Reason and Error are what its dead letter says.
+	Reason, Error string
+}
+
+// Stamps are the headers that name a message's schema, names and values.
+func (m *Message) Stamps() [][2]string {
+	return [][2]string{{"schemaSubject", "orders-value"}, {"schemaVersion", max(m.Version, 1).String()}}
 }
 
 // Place is a queue or topic of a test's own, with its dead letter.
 type Place interface {
 	// Part is where a part works: the registry, the broker and the names there.
 	Part() Part
-	// Put publishes messages as they are, unvalidated: with the headers messageId,
-	// messageKey, schemaSubject "orders-value" and schemaVersion "1".
+	// Put publishes messages as they are, unvalidated: with their stamps, and the
+	// headers messageId and messageKey where they have such.
 	Put(list ...Message)
 	// Lying and Dead are what lies in the queue and in the dead letter, in order, and
 	// leave it there.

@@ -17,6 +17,23 @@ type Kill struct {
 	Once bool
 }
 
+// Kills are the steps of a consumer at a broker of queues.
+func Kills() []Kill {
+	return []Kill{
+		{Step: "received"},
+		{Step: "worked"},
+		{Step: "acknowledged"},
+		{Step: "handed over", Bad: true}, // the dead letter's message
+		{Step: "on its way", Bad: true},
+		{Step: "answered", Bad: true},
+		{Step: "dead_lettered", Bad: true},
+		{Step: "handed over", Leaves: true}, // the retry's message
+		{Step: "on its way", Leaves: true},
+		{Step: "answered", Leaves: true},
+		{Step: "delayed", Leaves: true},
+	}
+}
+
 // KilledConsumer kills a consumer at each step of a message, and another takes
 // over: nothing is lost, order per key is kept, nothing healthy is in the dead
 // letter, where deadTwice messages may be twice, under one id (C6).

@@ -1,6 +1,7 @@
 package brokertest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -129,29 +130,31 @@ func (r *rush) end() {
 	r.t.Logf("%d published; %d handled, %d twice, one of them %d times; 0 set aside", r.n, Distinct(effects), len(effects)-r.n, mostOften(effects))
 }
 
-// Away is a place whose consumer runs within the test.
+// Away is a place whose two sides run within the test.
 type Away interface {
 	Place
-	// Publish publishes a message as pin says, validated by v.
-	Publish(v *validate.Validator, pin validate.Pin, m Message) error
-	// Consume hands the ids of messages to handle until the test ends. What cannot be
+	// Publisher publishes messages as pin says, validated by v, until the test ends.
+	// It may be called by many goroutines.
+	Publisher(v *validate.Validator, pin validate.Pin) func(ctx context.Context, m Message) error
+	// Consume hands what e accepts to handle until the test ends. What cannot be
 	// judged is held for a second.
-	Consume(v *validate.Validator, handle func(id string, isRedelivered bool))
+	Consume(v *validate.Validator, e *validate.Expect, handle func(Judged))
 }
 
 // RegistryAway has the registry go away, or refuse, with 1,000 messages on the
 // way: none is set aside or lost, each is handled once and in order (C2, C3). A
 // producer goes on with what it knows and publishes nothing that it does not (P4).
-func (w *Workshop) RegistryAway(t *testing.T, open func(t *testing.T) (Away, *Registry)) {
+func (w *Workshop) RegistryAway(t *testing.T, open Opened) {
 	for _, how := range []string{"shut", "guarded"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			const n = 1000
 			at, registry := open(t)
+			registry.RegisterOrders()
 			v := registry.Validator(validate.Options{})
-			pin := validate.Version(Orders, 1)
+			publish := at.Publisher(v, validate.Version(Orders, 1))
 			one := func(i int) Message { return Message{ID: fmt.Sprintf("%05d", i), Body: `{"id":1}`} }
-			if err := at.Publish(v, pin, one(0)); err != nil {
+			if err := publish(t.Context(), one(0)); err != nil {
 				t.Fatal(err)
 			}
 			list := make([]Message, 0, n)
@@ -164,19 +167,19 @@ func (w *Workshop) RegistryAway(t *testing.T, open func(t *testing.T) (Away, *Re
 			} else {
 				registry.Guard(true)
 			}
-			if err := at.Publish(v, pin, one(n-1)); err != nil {
+			if err := publish(t.Context(), one(n-1)); err != nil {
 				t.Errorf("a known schema without the registry: %v", err)
 			}
-			if err := at.Publish(v, validate.Version(validate.Fixed("others-value"), 1), one(n)); !errors.Is(err, validate.ErrUnavailable) {
+			if err := at.Publisher(v, validate.Version(validate.Fixed("others-value"), 1))(t.Context(), one(n)); !errors.Is(err, validate.ErrUnavailable) {
 				t.Errorf("an unknown schema without the registry: %v", err)
 			}
 			fresh := registry.Validator(validate.Options{}) // a consumer that starts in the outage
 			var handled, redelivered Tally
 			asked := registry.Asked()
-			at.Consume(fresh, func(id string, isRedelivered bool) {
-				handled.Add(id)
-				if isRedelivered {
-					redelivered.Add(id)
+			at.Consume(fresh, &validate.Expect{Subject: Orders}, func(one Judged) {
+				handled.Add(one.ID)
+				if one.IsRedelivered {
+					redelivered.Add(one.ID)
 				}
 			})
 			Await(t, "the outage lasts", func() bool { return fresh.Stats().Outage > outage() })

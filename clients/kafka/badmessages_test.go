@@ -132,38 +132,6 @@ func TestRealBadMessages(t *testing.T) {
 	stop()
 }
 
-// A version that is registered while its message is held is accepted (C4), and a
-// retired one too unless it is refused (C11).
-func TestRealLateAndRetiredVersions(t *testing.T) {
-	t.Parallel()
-	r := connect(t, 1)
-	r.registry.Register("orders-value", schemas.JSON, orderV1)
-	r.v = r.registry.Validator(validate.Options{Grace: 30 * time.Second})
-	got := make(chan *kafka.Delivery, 2)
-	r.consumer(&validate.Expect{Subject: byOrders}, func(_ context.Context, d *kafka.Delivery) error {
-		got <- d
-		return nil
-	}, kafka.ConsumerOptions{})
-	r.put(kgo.Record{Headers: []kgo.RecordHeader{header("schemaVersion", "2")}, Value: []byte(`{"id":1}`)})
-	asked := r.registry.Asked()
-	brokertest.Await(t, "the registry is asked for it", func() bool { return r.registry.Asked() > asked+1 })
-	two := r.registry.Register("orders-value", schemas.JSON, orderV2)
-	if d := brokertest.Next(t, got); d.Version != 2 || d.GUID != two.GUID || d.Attempt != 1 {
-		t.Errorf("%+v", d.Outcome)
-	}
-	three := r.registry.Register("orders-value", schemas.JSON, `{"type":"object","title":"three"}`)
-	if _, err := r.registry.Client.DeleteVersion(ctx, three.Subject, three.Version, false); err != nil {
-		t.Fatal(err)
-	}
-	r.put(kgo.Record{Headers: []kgo.RecordHeader{header("schemaVersion", "3")}, Value: []byte(`{"id":1}`)})
-	if d := brokertest.Next(t, got); d.Version != 3 || !d.Retired || d.Reason != validate.VersionRetired {
-		t.Errorf("%+v", d.Outcome)
-	}
-	if dead := len(r.all(r.dead)); dead != 0 {
-		t.Errorf("%d set aside", dead)
-	}
-}
-
 // One partition is held, and the other goes on; a dead letter that is not there
 // holds its message and commits nothing (C7, C12). A tombstone is handled (C10).
 func TestRealPartitionsAreApart(t *testing.T) {
@@ -277,45 +245,4 @@ func TestRealOrderByKey(t *testing.T) {
 		t.Errorf("%d handled, %d set aside", handled.All(), dead)
 	}
 	t.Logf("%d messages of 10 keys, %d attempts: order per key kept, %d times another key went on", n, tried.All(), overtaken)
-}
-
-// Versions 1 and 2 are translated to 3, which this consumer reads; a step that
-// fails and one that leads to an invalid document are set aside (C9).
-func TestRealTranslation(t *testing.T) {
-	t.Parallel()
-	r := connect(t, 1)
-	for _, text := range []string{`{"required":["a"]}`, `{"required":["b"]}`, `{"required":["c"],"properties":{"c":{"type":"integer"}}}`} {
-		r.registry.Register("orders-value", schemas.JSON, text)
-	}
-	rename := func(from, to string) func([]byte) ([]byte, error) {
-		return func(doc []byte) ([]byte, error) {
-			if strings.Contains(string(doc), "fail") {
-				return nil, errors.New("it cannot be told")
-			}
-			return []byte(strings.Replace(string(doc), from, to, 1)), nil
-		}
-	}
-	got := make(chan *kafka.Delivery, 3)
-	e := &validate.Expect{Subject: byOrders, Reads: validate.MustReads("3"), Steps: []validate.Step{validate.Translate(1, 2, rename(`"a"`, `"b"`)), validate.Translate(2, 3, rename(`"b"`, `"c"`))}}
-	stop := r.consumer(e, func(_ context.Context, d *kafka.Delivery) error {
-		got <- d
-		return nil
-	}, kafka.ConsumerOptions{})
-	for _, one := range [][2]string{{"1", `{"a":1}`}, {"2", `{"b":2}`}, {"3", `{"c":3}`}, {"1", `{"a":"fail"}`}, {"1", `{"a":"text"}`}} {
-		r.put(kgo.Record{Headers: []kgo.RecordHeader{header("schemaVersion", one[0])}, Value: []byte(one[1])})
-	}
-	for n, want := range []string{`{"c":1}`, `{"c":2}`, `{"c":3}`} {
-		if d := brokertest.Next(t, got); string(d.Payload) != want || d.Version != 3 || (n < 2) != (d.TranslatedFrom == schemas.Version(n+1)) {
-			t.Errorf("%s: %+v", d.Payload, d.Outcome)
-		}
-	}
-	brokertest.Await(t, "all are settled", func() bool { return r.committed() == 5 })
-	stop()
-	var reasons []string
-	for _, d := range r.all(r.dead) {
-		reasons = append(reasons, get(d, "dlqReason")+" "+string(d.Value))
-	}
-	if got := strings.Join(reasons, ", "); got != `translation_failed {"a":"fail"}, translation_failed {"a":"text"}` {
-		t.Errorf("set aside: %s", got)
-	}
 }

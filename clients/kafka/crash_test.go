@@ -30,17 +30,19 @@ func TestRealKilledProducer(t *testing.T) {
 // rebalance.
 func TestRealRegistryAway(t *testing.T) {
 	t.Parallel()
-	workshop.RegistryAway(t, func(t *testing.T) (brokertest.Away, *brokertest.Registry) {
-		t.Helper()
-		r := connect(t, 1)
-		r.registry.RegisterOrders()
-		t.Cleanup(func() {
-			if r.assigned != 1 {
-				t.Errorf("assigned %d times", r.assigned)
-			}
-		})
-		return r, r.registry
-	})
+	workshop.RegistryAway(t, opened)
+}
+
+// Versions that are late, unknown, retired and translated (C4, C5, C9, C10, C11).
+func TestRealVersions(t *testing.T) {
+	t.Parallel()
+	workshop.Versions(t, opened)
+}
+
+// What is invalid reaches no broker (P1), and one question is enough (P8).
+func TestRealPublishing(t *testing.T) {
+	t.Parallel()
+	workshop.Publishing(t, opened)
 }
 
 func TestRealNetworkCut(t *testing.T) {

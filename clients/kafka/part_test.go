@@ -15,6 +15,19 @@ import (
 	"github.com/cartorio-registry/cartorio/clients/validate"
 )
 
+// opened is connect with one partition, for tests of the workshop that register
+// themselves; what consumes there is assigned it once.
+func opened(t *testing.T) (brokertest.Away, *brokertest.Registry) {
+	t.Helper()
+	r := connect(t, 1)
+	t.Cleanup(func() {
+		if r.assigned > 1 {
+			t.Errorf("assigned %d times", r.assigned)
+		}
+	})
+	return r, r.registry
+}
+
 // withOrders is connect with two partitions, as the tests of the workshop need
 // it.
 func withOrders(t *testing.T) brokertest.Place {
@@ -37,7 +50,10 @@ func (r *real) Put(list ...brokertest.Message) {
 	r.t.Helper()
 	var all sync.WaitGroup
 	for _, m := range list {
-		rec := &kgo.Record{Topic: r.topic, Value: []byte(m.Body), Headers: []kgo.RecordHeader{header("messageId", m.ID), header("schemaSubject", "orders-value"), header("schemaVersion", "1")}}
+		rec := &kgo.Record{Topic: r.topic, Value: []byte(m.Body), Headers: []kgo.RecordHeader{header("messageId", m.ID)}}
+		for _, h := range m.Stamps() {
+			rec.Headers = append(rec.Headers, header(h[0], h[1]))
+		}
 		if m.Key != "" {
 			rec.Key = []byte(m.Key)
 		}
@@ -60,7 +76,7 @@ func (r *real) Dead() []brokertest.Message { return messagesOf(r.all(r.dead)) }
 
 func messagesOf(list []*kgo.Record) (out []brokertest.Message) {
 	for _, rec := range list {
-		out = append(out, brokertest.Message{ID: get(rec, "messageId"), Key: string(rec.Key), Body: string(rec.Value), Error: get(rec, "dlqError")})
+		out = append(out, brokertest.Message{ID: get(rec, "messageId"), Key: string(rec.Key), Body: string(rec.Value), Reason: get(rec, "dlqReason"), Error: get(rec, "dlqError")})
 	}
 	return out
 }
@@ -68,21 +84,21 @@ func messagesOf(list []*kgo.Record) (out []brokertest.Message) {
 // IsDone tells that n offsets are committed.
 func (r *real) IsDone(n int) bool { return r.committed() == int64(n) }
 
-// Publish publishes a record.
-func (r *real) Publish(v *validate.Validator, pin validate.Pin, m brokertest.Message) error {
-	p, err := kafka.NewProducer(r.k, v, pin, kafka.ProducerOptions{})
-	if err != nil {
-		return err
+// Publisher publishes records.
+func (r *real) Publisher(v *validate.Validator, pin validate.Pin) func(ctx context.Context, m brokertest.Message) error {
+	r.v = v
+	p := r.producer(pin, kafka.ProducerOptions{})
+	return func(ctx context.Context, m brokertest.Message) error {
+		return p.Publish(ctx, &kgo.Record{Topic: r.topic, Headers: []kgo.RecordHeader{header("messageId", m.ID)}, Value: []byte(m.Body)})
 	}
-	return p.Publish(ctx, &kgo.Record{Topic: r.topic, Headers: []kgo.RecordHeader{header("messageId", m.ID)}, Value: []byte(m.Body)})
 }
 
 // Consume hands records on.
-func (r *real) Consume(v *validate.Validator, handle func(id string, isRedelivered bool)) {
+func (r *real) Consume(v *validate.Validator, e *validate.Expect, handle func(brokertest.Judged)) {
 	r.t.Helper()
 	r.v = v
-	r.consumer(&validate.Expect{Subject: byOrders}, func(_ context.Context, d *kafka.Delivery) error {
-		handle(get(d.Message, "messageId"), false)
+	r.consumer(e, func(_ context.Context, d *kafka.Delivery) error {
+		handle(brokertest.Judged{ID: get(d.Message, "messageId"), Outcome: d.Outcome})
 		return nil
 	}, kafka.ConsumerOptions{}, kgo.SessionTimeout(6*time.Second), kgo.HeartbeatInterval(time.Second), kgo.AdjustFetchOffsetsFn(func(_ context.Context, m map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
 		r.assigned++

@@ -18,19 +18,7 @@ import (
 // (C6).
 func TestRealKilledConsumer(t *testing.T) {
 	t.Parallel()
-	workshop.KilledConsumer(t, withOrders, 2, []brokertest.Kill{
-		{Step: "received"},
-		{Step: "worked"},
-		{Step: "acknowledged"},
-		{Step: "handed over", Bad: true},
-		{Step: "on its way", Bad: true},
-		{Step: "answered", Bad: true},
-		{Step: "dead_lettered", Bad: true},
-		{Step: "handed over", Leaves: true},
-		{Step: "on its way", Leaves: true},
-		{Step: "answered", Leaves: true},
-		{Step: "delayed", Leaves: true},
-	}...)
+	workshop.KilledConsumer(t, withOrders, 2, brokertest.Kills()...)
 }
 
 func TestRealKilledProducer(t *testing.T) {
@@ -44,14 +32,21 @@ func TestRealRegistryAway(t *testing.T) {
 	for kind, args := range map[string]amqp.Table{"classic": nil, "quorum": {"x-queue-type": "quorum"}} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			workshop.RegistryAway(t, func(t *testing.T) (brokertest.Away, *brokertest.Registry) {
-				t.Helper()
-				r := connectWith(t, args)
-				r.registry.RegisterOrders()
-				return r, r.registry
-			})
+			workshop.RegistryAway(t, openedWith(args))
 		})
 	}
+}
+
+// Versions that are late, unknown, retired and translated (C4, C5, C9, C10, C11).
+func TestRealVersions(t *testing.T) {
+	t.Parallel()
+	workshop.Versions(t, openedWith(nil))
+}
+
+// What is invalid reaches no broker (P1), and one question is enough (P8).
+func TestRealPublishing(t *testing.T) {
+	t.Parallel()
+	workshop.Publishing(t, openedWith(nil))
 }
 
 func TestRealNetworkCut(t *testing.T) {

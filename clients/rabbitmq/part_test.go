@@ -14,6 +14,15 @@ import (
 	"github.com/cartorio-registry/cartorio/clients/validate"
 )
 
+// openedWith is connectWith, for tests of the workshop that register themselves.
+func openedWith(args amqp.Table) brokertest.Opened {
+	return func(t *testing.T) (brokertest.Away, *brokertest.Registry) {
+		t.Helper()
+		r := connectWith(t, args)
+		return r, r.registry
+	}
+}
+
 // withOrders is connect, as the tests of the workshop need it: a queue that one
 // consumer has at a time, since a broker that does not know yet that one is gone
 // would hand the next one what comes behind.
@@ -41,7 +50,10 @@ func (r *real) Put(list ...brokertest.Message) {
 	r.t.Helper()
 	all := make([]amqp.Publishing, 0, len(list))
 	for _, m := range list {
-		one := amqp.Publishing{MessageId: m.ID, Headers: amqp.Table{"messageId": m.ID, "schemaSubject": "orders-value", "schemaVersion": "1"}, Body: []byte(m.Body)}
+		one := amqp.Publishing{MessageId: m.ID, Headers: amqp.Table{"messageId": m.ID}, Body: []byte(m.Body)}
+		for _, h := range m.Stamps() {
+			one.Headers[h[0]] = h[1]
+		}
 		if m.Key != "" {
 			one.Headers["messageKey"] = m.Key
 		}
@@ -63,7 +75,7 @@ func messagesOf(list []amqp.Delivery) (out []brokertest.Message) {
 	}
 	for i := range list {
 		d := &list[i]
-		out = append(out, brokertest.Message{ID: d.MessageId, Key: text(d, "messageKey"), Body: string(d.Body), Error: text(d, "dlqError")})
+		out = append(out, brokertest.Message{ID: d.MessageId, Key: text(d, "messageKey"), Body: string(d.Body), Reason: text(d, "dlqReason"), Error: text(d, "dlqError")})
 	}
 	return out
 }
@@ -71,19 +83,21 @@ func messagesOf(list []amqp.Delivery) (out []brokertest.Message) {
 // IsDone tells that the queue is empty.
 func (r *real) IsDone(int) bool { return r.depth(r.queue) == 0 }
 
-// Publish publishes a message.
-func (r *real) Publish(v *validate.Validator, pin validate.Pin, m brokertest.Message) error {
-	p := rabbitmq.NewProducer(r.out.Open, v, pin, rabbitmq.ProducerOptions{})
-	defer p.Close(ctx)
-	return p.Publish(ctx, r.exchange, "k", amqp.Publishing{MessageId: m.ID, Body: []byte(m.Body)})
+// Publisher publishes messages.
+func (r *real) Publisher(v *validate.Validator, pin validate.Pin) func(ctx context.Context, m brokertest.Message) error {
+	r.v = v
+	p := r.producer(pin)
+	return func(ctx context.Context, m brokertest.Message) error {
+		return p.Publish(ctx, r.exchange, "k", amqp.Publishing{MessageId: m.ID, Body: []byte(m.Body)})
+	}
 }
 
 // Consume hands messages on.
-func (r *real) Consume(v *validate.Validator, handle func(id string, isRedelivered bool)) {
+func (r *real) Consume(v *validate.Validator, e *validate.Expect, handle func(brokertest.Judged)) {
 	r.t.Helper()
 	r.v = v
-	r.consumer(&validate.Expect{Subject: orders}, func(_ context.Context, d *rabbitmq.Delivery) error {
-		handle(d.Message.MessageId, d.Message.Redelivered)
+	r.consumer(e, func(_ context.Context, d *rabbitmq.Delivery) error {
+		handle(brokertest.Judged{ID: d.Message.MessageId, IsRedelivered: d.Message.Redelivered, Outcome: d.Outcome})
 		return nil
 	}, rabbitmq.ConsumerOptions{HoldFor: time.Second})
 }

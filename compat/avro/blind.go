@@ -203,7 +203,10 @@ func (d *datum) random(t *avro.Type, depth int) {
 	case avro.Record:
 		moved := d.moved
 		d.moved = nil // of the record at the place alone
-		drawn := func(i int) bool { return moved == nil || slices.Contains(moved, i) }
+		drawn := func(i int) bool {
+			_, found := slices.BinarySearch(moved, i) // which stand in order
+			return moved == nil || found
+		}
 		if n := len(t.Named.Fields); d.one && n > 0 {
 			only := d.some.IntN(n)
 			if moved != nil {

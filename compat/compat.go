@@ -106,7 +106,8 @@ type Checker struct {
 
 	// Truth tells what happens to data: one effect for the whole pair per
 	// layer, and the changes in an order that depends on the texts alone. A
-	// missing layer is Unchecked; a nil function leaves every layer so.
+	// missing layer is Unchecked; a nil function leaves every layer so. Of what
+	// budget.Asked leaves out the whole may be Unchecked, and witnesses missing.
 	Truth func(old, next schemas.Schema, budget Budget) (map[Layer]Effect, []Change)
 
 	// Repair proposes how a change of Truth's may be made without the harm that
@@ -114,6 +115,10 @@ type Checker struct {
 	// and no proposal, mean that nothing is known. The edits are those of the
 	// texts as they were sent.
 	Repair func(old, next schemas.Schema, c Change, backward, forward bool) []Patch
+
+	// Within reads a schema anew with a text in the place of what it refers to by
+	// a name. Nil where no repair is proposed inside of references.
+	Within func(of schemas.Schema, reference, text string) (schemas.Schema, error)
 
 	// Layer is the one that decides when a question names none.
 	Layer Layer

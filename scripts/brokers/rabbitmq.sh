@@ -1,7 +1,8 @@
 # shellcheck shell=bash
-# RabbitMQ from the Debian package, with its STOMP plug-in. Sets
-# CARTORIO_TEST_RABBITMQ, an amqp:// URL, CARTORIO_TEST_RABBITMQ_STOMP, host:port,
-# and CARTORIO_TEST_RABBITMQ_PID for tests that pause the broker.
+# RabbitMQ from the Debian package, with its plug-ins for STOMP and management.
+# Sets CARTORIO_TEST_RABBITMQ, an amqp:// URL, CARTORIO_TEST_RABBITMQ_STOMP,
+# host:port, CARTORIO_TEST_RABBITMQ_MANAGEMENT, an http:// URL, and
+# CARTORIO_TEST_RABBITMQ_PID for tests that pause the broker.
 # RABBITMQ_SERVER may name a server script that is not Debian's.
 
 # The wrapper in /usr/sbin would switch to the user rabbitmq, its home and the
@@ -16,24 +17,26 @@ rabbitmq_server() {
 }
 
 start_rabbitmq() { # FOLDER
-  local port dist epmd stomp home=$1/rabbitmq
+  local port dist epmd stomp management home=$1/rabbitmq
   rabbitmq_server >/dev/null || return 1
   for _ in 1 2 3; do # a port may be taken between the look and the start
     rm -rf "$home"
     mkdir -p "$home"
-    port=$(free_port) && dist=$(free_port) && epmd=$(free_port) && stomp=$(free_port) || return 1
+    port=$(free_port) && dist=$(free_port) && epmd=$(free_port) && stomp=$(free_port) && management=$(free_port) || return 1
     cat > "$home/rabbitmq.conf" <<CONF
 listeners.tcp.default = 127.0.0.1:$port
 stomp.listeners.tcp.1 = 127.0.0.1:$stomp
+management.tcp.ip = 127.0.0.1
+management.tcp.port = $management
 log.console = true
 log.console.level = warning
 log.file = false
 vm_memory_high_watermark.absolute = 256MB
 disk_free_limit.absolute = 50MB
 CONF
-    echo '[rabbitmq_stomp].' > "$home/enabled_plugins"
+    echo '[rabbitmq_stomp,rabbitmq_management].' > "$home/enabled_plugins"
     echo "$epmd" > "$home/epmd"
-    echo "$port $dist $stomp" > "$home/ports"
+    echo "$port $dist $stomp $management" > "$home/ports"
     rabbitmq_run "$home" && return
     stop_rabbitmq "$1"
   done
@@ -43,9 +46,9 @@ CONF
 
 # rabbitmq_run starts the broker on the data that is there and prints its settings.
 rabbitmq_run() { # HOME
-  local server port dist stomp shell
+  local server port dist stomp management shell
   server=$(rabbitmq_server) || return 1
-  read -r port dist stomp < "$1/ports"
+  read -r port dist stomp management < "$1/ports"
   rm -f "$1/pid"
   (
     cd "$1"
@@ -58,12 +61,12 @@ rabbitmq_run() { # HOME
   ) >> "$1/out" 2>&1 < /dev/null &
   shell=$!
   echo "$shell" > "$1/shell"
-  if ! await_port "$port" "$shell" || ! await_port "$stomp" "$shell"; then
+  if ! await_port "$port" "$shell" || ! await_port "$stomp" "$shell" || ! await_port "$management" "$shell"; then
     say "RabbitMQ did not open its port $port; its log ends:"
     tail -20 "$1/out" >&2
     return 1
   fi
-  echo "export CARTORIO_TEST_RABBITMQ=amqp://guest:guest@127.0.0.1:$port/ CARTORIO_TEST_RABBITMQ_STOMP=127.0.0.1:$stomp CARTORIO_TEST_RABBITMQ_PID=$(cat "$1/pid")"
+  echo "export CARTORIO_TEST_RABBITMQ=amqp://guest:guest@127.0.0.1:$port/ CARTORIO_TEST_RABBITMQ_STOMP=127.0.0.1:$stomp CARTORIO_TEST_RABBITMQ_MANAGEMENT=http://guest:guest@127.0.0.1:$management CARTORIO_TEST_RABBITMQ_PID=$(cat "$1/pid")"
 }
 
 # restart_rabbitmq stops the broker if it runs and starts it on the same data and ports.

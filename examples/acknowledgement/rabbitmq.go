@@ -101,7 +101,7 @@ func (b *rabbitBench) receive(s *setting) (*amqp.Connection, <-chan amqp.Deliver
 	}
 	var deliveries <-chan amqp.Delivery
 	if err == nil {
-		deliveries, err = ch.Consume(b.queue, "", s.ack == "auto", false, false, false, nil) //nolint:noctx // a context would only cancel the consumer
+		deliveries, err = ch.Consume(b.queue, "", s.ack == "auto", false, false, false, nil)
 	}
 	if err != nil {
 		_ = conn.Close()

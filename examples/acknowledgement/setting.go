@@ -91,8 +91,11 @@ func modes(s *setting) []row {
 	tuned.prefetch, low.prefetch, high.prefetch, early.prefetch = 2*s.workers, 1, 250, 2*s.workers
 	early.ack, auto.ack = "early", "auto"
 	return []row{
-		{fmt.Sprintf("manual, prefetch %d", tuned.prefetch), tuned}, {"manual, prefetch 1", low}, {"manual, prefetch 250", high},
-		{fmt.Sprintf("before the work, prefetch %d", early.prefetch), early}, {"automatic", auto},
+		{fmt.Sprintf("manual, prefetch %d", tuned.prefetch), tuned},
+		{"manual, prefetch 1", low},
+		{"manual, prefetch 250", high},
+		{fmt.Sprintf("before the work, prefetch %d", early.prefetch), early},
+		{"automatic", auto},
 	}
 }
 

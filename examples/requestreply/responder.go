@@ -23,8 +23,10 @@ type responder struct {
 }
 
 func (s *story) newResponder(released <-chan struct{}) *responder {
-	r := &responder{s: s, writes: []schemas.Version{2, 1}, replies: map[schemas.Version]*rabbitmq.Producer{}, released: released,
-		bodies: map[schemas.Version]string{1: `{"cents":1250}`, 2: `{"cents":1250,"currency":"EUR"}`}}
+	r := &responder{
+		s: s, writes: []schemas.Version{2, 1}, replies: map[schemas.Version]*rabbitmq.Producer{}, released: released,
+		bodies: map[schemas.Version]string{1: `{"cents":1250}`, 2: `{"cents":1250,"currency":"EUR"}`},
+	}
 	for _, v := range r.writes {
 		r.replies[v] = s.replier(v)
 	}

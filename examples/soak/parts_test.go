@@ -140,7 +140,7 @@ func (p *process) start(t *testing.T) {
 		return
 	}
 	p.out.Reset()
-	p.cmd = exec.Command(self) //nolint:noctx // it is ended by hand, and below
+	p.cmd = exec.Command(self) // it is ended by hand, and below
 	p.cmd.Env = append(os.Environ(), partVariable+"="+string(text))
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	if err := p.cmd.Start(); err != nil {
@@ -192,7 +192,7 @@ func startRegistry(t *testing.T, file string) *registryProcess {
 // await waits until it answers.
 func (p *registryProcess) await(t *testing.T) {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		answer, err := http.Get(p.url + "/subjects") //nolint:noctx // of the loopback
+		answer, err := http.Get(p.url + "/subjects")
 		if err == nil {
 			_ = answer.Body.Close()
 			return

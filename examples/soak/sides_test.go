@@ -104,7 +104,7 @@ func rabbitSide(t *testing.T, address, name string) side {
 
 func consumeRabbitMQ(ctx context.Context, p *part, v *validate.Validator, e *validate.Expect, h handler) error {
 	connector := rabbitmq.Connect(p.Address, amqp.Config{})
-	defer connector.Close() //nolint:errcheck // the process ends
+	defer connector.Close()
 	c, err := rabbitmq.NewConsumer(connector.Open, v, e, func(ctx context.Context, d *rabbitmq.Delivery) error {
 		key, _ := d.Message.Headers["messageKey"].(string)
 		return h(ctx, d.Message.MessageId, key, d.Payload)

@@ -61,10 +61,8 @@ type flow struct {
 	side
 	kind, name, db string
 	good, bad      atomic.Int64
-	kills          int // by the one who kills
-
-	mu   sync.Mutex
-	pids []*process // of the consumers
+	kills          int        // by the one who kills
+	consumers      []*process // killed by one goroutine alone
 }
 
 func TestSoak(t *testing.T) {
@@ -95,7 +93,7 @@ func TestSoak(t *testing.T) {
 		for i := range consumers {
 			p := &process{part: part{Play: "consume", Kind: kind, Address: address, Registry: reg.url, Name: f.name, DB: f.db, Index: i, Seed: seed}}
 			p.start(t)
-			f.pids = append(f.pids, p)
+			f.consumers = append(f.consumers, p)
 		}
 		flows = append(flows, f)
 	}
@@ -217,7 +215,7 @@ func (f *flow) produce(ctx context.Context, t *testing.T, registry string, numbe
 // killAtRandom kills consumers of a flow and starts them again.
 func (f *flow) killAtRandom(ctx context.Context, t *testing.T, pace tempo, r *rand.Rand) {
 	for sleep(ctx, spread(pace.kills, r)) {
-		p := f.pids[r.IntN(len(f.pids))]
+		p := f.consumers[r.IntN(len(f.consumers))]
 		p.kill(t)
 		f.kills++
 		sleep(ctx, time.Duration(r.Int64N(int64(pace.back))))
@@ -277,7 +275,7 @@ func (f *flow) count(t *testing.T, outages int) {
 			break
 		}
 	}
-	for _, p := range f.pids {
+	for _, p := range f.consumers {
 		p.stop(t)
 	}
 	f.takeAside(t, aside)
@@ -320,7 +318,7 @@ func (f *flow) takeAside(t *testing.T, into map[string]string) {
 // freeAddress is an address of the loopback that nobody listens on.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

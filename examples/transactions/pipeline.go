@@ -32,7 +32,7 @@ type pipeline struct {
 // Two pipelines at the same time need a name each.
 func newPipeline(broker, name string, v *validate.Validator) (*pipeline, error) {
 	sess, err := kgo.NewGroupTransactSession(
-		kgo.SeedBrokers(broker), kgo.ConsumerGroup(name+".invoicing"), kgo.InstanceID("one"), kgo.ConsumeTopics(name), kgo.RequireStableFetchOffsets(),
+		kgo.SeedBrokers(broker), kgo.ConsumerGroup(name+".invoicing"), kgo.InstanceID("one"), kgo.ConsumeTopics(name),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.FetchMaxWait(500*time.Millisecond),
 		kgo.TransactionalID(name+".invoicing.one"), kgo.TransactionTimeout(30*time.Second), kgo.ProducerLinger(0),
 	)
@@ -60,7 +60,7 @@ func (p *pipeline) run(ctx context.Context) error {
 	for {
 		fetches := p.sess.PollRecords(ctx, 50)
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // it was told to stop
 		}
 		if err := fetches.Err(); err != nil {
 			return fmt.Errorf("read orders: %w", err)
@@ -90,9 +90,9 @@ func (p *pipeline) transact(ctx context.Context, batch []*kgo.Record) error {
 	}
 	p.at("ended")
 	switch {
-	case worked == nil, ctx.Err() != nil:
+	case ctx.Err() != nil:
 		return nil
-	case !errors.Is(worked, errHeld):
+	case !errors.Is(worked, errHeld): // nil, too
 		return worked
 	}
 	select {
@@ -108,10 +108,10 @@ func (p *pipeline) work(ctx context.Context, batch []*kgo.Record) error {
 		m := messageOf(r)
 		o := p.v.BeforeConsume(ctx, &m, p.expect)
 		var err error
-		switch {
-		case o.Verdict == validate.Hold:
+		switch o.Verdict {
+		case validate.Hold:
 			return fmt.Errorf("%w: %w", errHeld, o.Err)
-		case o.Verdict == validate.Reject:
+		case validate.Reject:
 			err = p.setAside(ctx, r, m, validate.DeadLetter{Reason: o.Reason, Err: o.Err, Violations: o.Violations})
 		default:
 			err = p.invoice(ctx, r, m, o.Payload)

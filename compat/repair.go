@@ -27,6 +27,9 @@ type Patch struct {
 	// schema is a step to be rolled out before the new one, which stays as it is.
 	First bool
 	Edits []Edit
+	// Reference, where it is not empty, is the name by which the new schema refers
+	// to another, and the edits are those of that one's text, which is Base.
+	Reference, Base string
 }
 
 // Repair is a way out of a break that was checked: with it the finding is gone,
@@ -34,6 +37,9 @@ type Patch struct {
 type Repair struct {
 	Text   string `json:"text"`
 	Schema string `json:"schema"` // the whole text
+	// Reference is empty where Schema stands for the new schema; else it stands for
+	// what the new schema refers to by that name.
+	Reference string `json:"reference,omitempty"`
 	// First tells that Schema is a step to register and roll out before the
 	// new schema, not a replacement of it.
 	First bool `json:"first"`
@@ -107,7 +113,7 @@ func (j *judge) mend() {
 				}
 				f.Repairs = append(f.Repairs, r)
 			}
-			if !taken && !p.First && !overlap(all, p.Edits) {
+			if !taken && !p.First && p.Reference == "" && !overlap(all, p.Edits) {
 				taken = true
 				all = append(all, p.Edits...)
 			}
@@ -144,7 +150,7 @@ func (m *mending) together(edits []Edit) {
 		return
 	}
 	m.tries, m.bytes, m.q.Budget.Steps = 1, math.MaxInt, m.rest
-	next, ok := m.variant(m.j.q.Next, text)
+	next, ok := m.variant(m.j.q.Next, "", text)
 	if !ok {
 		return
 	}
@@ -164,11 +170,15 @@ func (m *mending) try(p Patch, f Finding) (Repair, bool) {
 		}
 		of = m.j.old.Schema
 	}
-	text, ok := apply(of.Source().Text, p.Edits)
+	base := of.Source().Text
+	if p.Reference != "" {
+		base = p.Base
+	}
+	text, ok := apply(base, p.Edits)
 	if !ok {
 		return Repair{}, false
 	}
-	variant, ok := m.variant(of, text)
+	variant, ok := m.variant(of, p.Reference, text)
 	if !ok {
 		return Repair{}, false
 	}
@@ -195,10 +205,11 @@ func (m *mending) try(p Patch, f Finding) (Repair, bool) {
 			return Repair{}, false // another took its place
 		}
 	}
-	return Repair{Text: p.Text, Schema: text, First: p.First, Whole: c.Verdict == Compatible}, true
+	return Repair{Text: p.Text, Schema: text, Reference: p.Reference, First: p.First, Whole: c.Verdict == Compatible}, true
 }
 
-func (m *mending) variant(of schemas.Schema, text string) (schema schemas.Schema, ok bool) {
+// variant reads a text in the place of a schema, or of what it refers to.
+func (m *mending) variant(of schemas.Schema, reference, text string) (schema schemas.Schema, ok bool) {
 	size := len(m.j.old.Schema.Source().Text) + len(text)
 	if m.tries == 0 || m.bytes < size {
 		m.tries = 0
@@ -206,7 +217,13 @@ func (m *mending) variant(of schemas.Schema, text string) (schema schemas.Schema
 	}
 	m.tries--
 	m.bytes -= size
-	schema, err := m.j.q.Variant(of, text)
+	var err error
+	switch {
+	case reference == "":
+		schema, err = m.j.q.Variant(of, text)
+	case m.j.checker.Within != nil:
+		schema, err = m.j.checker.Within(of, reference, text)
+	}
 	return schema, err == nil && schema != nil
 }
 

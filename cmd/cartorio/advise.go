@@ -116,6 +116,9 @@ func (t *text) advice(a compat.Advice, findings []compat.Finding) {
 				label = "or in steps"
 			}
 			text := r.Text
+			if r.Reference != "" {
+				text += " in " + r.Reference
+			}
 			if r.Whole {
 				text += " (then the pair passes)"
 			}

@@ -28,6 +28,7 @@ var Checker = compat.Checker{
 	Reference:     reference,
 	Truth:         truth,
 	Repair:        repair,
+	Within:        within,
 	Message:       message,
 	Rules:         rules,
 	SameWhenEqual: true,

@@ -19,7 +19,7 @@ import (
 // so whatever lies between two schemas of which one does not hold the other
 // breaks on one side of it.
 type mender struct {
-	is   jsontext.Editor  // the new text
+	is   jsontext.Editor  // the new text, or the one that the new schema refers to
 	was  jsontext.Editor  // the old one
 	o, n *jsonschema.Node // where the change stands
 	f    *finding
@@ -94,7 +94,7 @@ func repair(old, next schemas.Schema, c compat.Change, backward, forward bool) [
 		return nil
 	}
 	n, err := checkable(next, "new")
-	if err != nil || c.Elsewhere[1] || restored[c.Rule] == nil && nearer[c.Rule] == nil {
+	if err != nil || restored[c.Rule] == nil && nearer[c.Rule] == nil {
 		return nil
 	}
 	d := &differ{meter: compat.Budget{}.Meter(), met: map[[2]*jsonschema.Node]bool{}}
@@ -102,10 +102,7 @@ func repair(old, next schemas.Schema, c compat.Change, backward, forward bool) [
 	i := slices.IndexFunc(d.changes, func(f finding) bool {
 		return f.Rule == c.Rule && f.Path == c.Path && f.Old == c.Old && f.New == c.New && f.Before == c.Before && f.After == c.After
 	})
-	m := &mender{
-		is: jsontext.Editor{Text: next.Source().Text, Root: n.Root().Value}, was: jsontext.Editor{Text: old.Source().Text, Root: o.Root().Value},
-		backward: backward, forward: forward,
-	}
+	m := &mender{backward: backward, forward: forward}
 	switch {
 	case i < 0 && c.Rule != combinationChanged.ID:
 		return nil
@@ -116,9 +113,10 @@ func repair(old, next schemas.Schema, c compat.Change, backward, forward bool) [
 		m.f = &d.changes[i]
 	}
 	m.o, m.n = m.f.pair.old, m.f.pair.next
-	if m.n.Document() != "" || m.o.Document() != "" {
-		return nil
+	if m.n.Document() != m.f.around.next.Document() || m.o.Document() != m.f.around.old.Document() {
+		return nil // edits of two texts
 	}
+	m.is, m.was = m.n.Editor(), m.o.Editor()
 	if propose := nearer[c.Rule]; propose != nil {
 		propose(m)
 	}
@@ -126,9 +124,25 @@ func repair(old, next schemas.Schema, c compat.Change, backward, forward bool) [
 	return m.list
 }
 
-// change proposes edits of the new text.
+// within reads a schema with another text in the place of what it refers to.
+func within(of schemas.Schema, reference, text string) (schemas.Schema, error) {
+	s, err := checkable(of, "new")
+	if err != nil {
+		return nil, err
+	}
+	changed, err := s.Within(reference, text)
+	if err != nil {
+		return nil, err
+	}
+	return changed, nil
+}
+
+// change proposes edits of the new text, or of the one that the place is in.
 func (m *mender) change(what string, edits ...jsontext.Edit) {
-	p := compat.Patch{Text: what}
+	p := compat.Patch{Text: what, Reference: m.n.Document()}
+	if p.Reference != "" {
+		p.Base = m.is.Text
+	}
 	for _, e := range edits {
 		p.Edits = append(p.Edits, compat.Edit(e))
 	}

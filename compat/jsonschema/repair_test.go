@@ -2,6 +2,7 @@ package jsonschema_test
 
 import (
 	"context"
+	"encoding/json"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -177,5 +178,81 @@ func TestRepairsOfManyChanges(t *testing.T) {
 	t.Logf("%d pairs: %d of %d breaks have a repair, %d repairs shown; %d pairs pass with theirs", pairs, repaired, breaks, shown, wholes)
 	if repaired*100 < breaks*95 {
 		t.Error("under 95 % of the breaks have a repair")
+	}
+}
+
+// TestRepairsInReferences: a change that stands in what the schema refers to is
+// repaired there, and the repair is the text of that.
+func TestRepairsInReferences(t *testing.T) {
+	t.Parallel()
+	const main = `{"type":"object","properties":{"a":{"$ref":"other.json"},"b":{"$ref":"other.json#/definitions/b"}}}`
+	refs := func(text string) []reference {
+		return []reference{{Name: "other.json", Subject: "other", Version: 1, Schema: json.RawMessage(text)}}
+	}
+	check := func(t *testing.T, old, next, oldOther, nextOther string, level compat.Level) []compat.Finding {
+		t.Helper()
+		ask := compat.Question{Checkers: []compat.Checker{jsoncompat.Checker}, Level: level, VerdictPolicy: compat.Both}
+		sides := make([]schemas.Schema, 2)
+		for i, one := range [][2]string{{old, oldOther}, {next, nextOther}} {
+			s, err := parseWith(one[0], refs(one[1]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sides[i] = s
+		}
+		ask.History, ask.Next = []compat.Old{{Label: "1", Version: 1, Schema: sides[0]}}, sides[1]
+		ask.Variant = func(_ schemas.Schema, text string) (schemas.Schema, error) { return parseWith(text, refs(nextOther)) }
+		return compat.Check(ask).Compared[0].Findings
+	}
+	for _, c := range []struct {
+		name, old, next, oldOther, nextOther string
+		text, want, reference                string
+	}{
+		{
+			"a bound", main, main, `{"type":"integer","maximum":9,"definitions":{"b":{}}}`, `{"type":"integer", "maximum":5,"definitions":{"b":{}}}`,
+			"keep maximum 9", `{"type":"integer", "maximum":9,"definitions":{"b":{}}}`, "other.json",
+		},
+		{
+			"a definition of it", main, main, `{"definitions":{"b":{"type":["string","null"]}}}`, `{"definitions":{ "b":{"type":"string"}}}`,
+			"let both stand: the type string or null", `{"definitions":{ "b":{"type":["string", "null"]}}}`, "other.json",
+		},
+		{
+			"a property with a definition that it needs", main, main, `{"properties":{"x":{"$ref":"#/definitions/x"}},"additionalProperties":false,"definitions":{"x":{"type":"string"},"b":{}}}`,
+			`{"properties":{},"additionalProperties":false,"definitions":{"b":{}}}`, `keep the property "x", and mark it deprecated`,
+			`{"properties":{"x": {"$ref":"#/definitions/x", "deprecated": true}},"additionalProperties":false,"definitions":{"b":{}, "x": {"type":"string"}}}`, "other.json",
+		},
+		{
+			"the reference itself", `{"properties":{"a":{"type":"string"}}}`, main, `{"definitions":{"b":{}}}`, `{"maxLength":3,"definitions":{"b":{}}}`,
+			"", "", "",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var offered []string
+			found := c.text == ""
+			for _, f := range check(t, c.old, c.next, c.oldOther, c.nextOther, compat.Backward) {
+				for _, r := range f.Repairs {
+					offered = append(offered, r.Text+" in "+r.Reference)
+					next, other := r.Schema, c.nextOther
+					if r.Reference != "" {
+						next, other = c.next, r.Schema
+					}
+					for _, left := range check(t, c.old, next, c.oldOther, other, compat.Backward) {
+						if left.Severity == compat.SeverityBreaking && (r.Whole || left.Rule == f.Rule && left.Path == f.Path) {
+							t.Errorf("%q leaves %s at %s", r.Text, left.Rule, left.Path)
+						}
+					}
+					if r.Text == c.text {
+						found = true
+						if r.Schema != c.want || r.Reference != c.reference || !r.Whole {
+							t.Errorf("want %s of %q, got %+v", c.want, c.reference, r)
+						}
+					}
+				}
+			}
+			if !found {
+				t.Errorf("want %q, offered %q", c.text, offered)
+			}
+		})
 	}
 }

@@ -25,6 +25,7 @@ type Schema struct {
 	err         error // of a Stored schema: a new one has none
 	nodes       int
 	bytes       int
+	links       []schemas.Dependency // the closure of the references
 }
 
 var _ schemas.Schema = (*Schema)(nil)
@@ -239,6 +240,7 @@ const closureBytes = 8
 
 // link takes the references in and computes the fingerprint.
 func (s *Schema) link(l *loader, list []schemas.Dependency, direct []int, options jsontext.Options) error {
+	s.links = list
 	prints := make([]schemas.Fingerprint, len(list))
 	for i, d := range list {
 		source := d.Resolved.Source

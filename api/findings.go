@@ -49,8 +49,11 @@ var (
 		{"reason", stringShape, true, ""}, {"owner", stringShape, true, ""}, {"until", stringShape, false, ""}, {"source", stringShape, false, ""},
 	}}
 	repairShape = &Shape{Name: "Repair", Type: "object", Doc: "a variant that was read and compared", Members: []Member{
-		{"text", stringShape, true, ""}, {"schema", stringShape, true, "the whole text"},
-		{"reference", stringShape, false, "the text is of what the new schema refers to by this name"}, {"first", booleanShape, true, "a step to roll out before the new schema"}, {"whole", booleanShape, true, "with it alone the pair passes"},
+		{"text", stringShape, true, ""},
+		{"schema", stringShape, true, "the whole text"},
+		{"reference", stringShape, false, "the text is of what the new schema refers to by this name"},
+		{"first", booleanShape, true, "a step to roll out before the new schema"},
+		{"whole", booleanShape, true, "with it alone the pair passes"},
 	}}
 	findingShape = &Shape{Name: "Finding", Type: "object", Members: []Member{
 		{"rule", stringShape, true, "see docs/rules.md"},

@@ -61,7 +61,7 @@ cartorio.yaml, and the workflow of the platform: .github/workflows/schemas.yml, 
 	f.BoolVar(&dry, "dry-run", false, "print what would be written")
 	oneOf(cmd, "platform", "auto", "github", "gitlab", "none")
 	for _, name := range []string{"platform", "force", "dry-run"} {
-		keyed(cmd, name, "init."+name, "CARTORIO_INIT_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
+		keyed(cmd, name, keyBelow("init", name), "CARTORIO_INIT_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
 	}
 	return cmd
 }

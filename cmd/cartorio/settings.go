@@ -55,11 +55,16 @@ func keyOf(cmd *cobra.Command, f *pflag.Flag) string {
 	if n := f.Annotations[keyNote]; n != nil {
 		return n[0]
 	}
-	words := strings.Split(f.Name, "-")
+	return keyBelow(cmd.Name(), f.Name)
+}
+
+// keyBelow is the key of a flag below that of its command: migrate.dryRun.
+func keyBelow(command, flag string) string {
+	words := strings.Split(flag, "-")
 	for i := 1; i < len(words); i++ {
 		words[i] = strings.ToUpper(words[i][:1]) + words[i][1:]
 	}
-	return cmd.Name() + "." + strings.Join(words, "")
+	return command + "." + strings.Join(words, "")
 }
 
 // settle fills the flags that were not given from the environment and the file.
@@ -82,7 +87,9 @@ func (a *app) settle(root, cmd *cobra.Command) error {
 			return
 		}
 		// An empty variable is an unset one: shells and containers cannot tell.
-		if text := os.Getenv(variable(f)); text != "" {
+		if text := os.Getenv(variable(f)); text != "" && destroys(cmd, f) {
+			a.say("%s does not count for --%s of %s: what deletes or overwrites is said on the command line", variable(f), f.Name, cmd.CommandPath())
+		} else if text != "" {
 			list := []string{text}
 			if _, ok := f.Value.(pflag.SliceValue); ok {
 				list = strings.Split(text, ",")
@@ -343,11 +350,11 @@ func settingsTopic(root *cobra.Command) *cobra.Command {
 	// cobra asks for the text when it prints it; by then all commands are there.
 	topic.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		var b strings.Builder
-		b.WriteString("A flag wins over the environment, the environment over cartorio.yaml (the nearest,\nfrom the current folder upward to the repository's root, or --config FILE, or\nCARTORIO_CONFIG). Lists are separated by commas in the environment. Paths in the\nfile (database, root, output, against, and those of subjects) are seen from its\nfolder, all others from the current one.\n")
+		b.WriteString("A flag wins over the environment, the environment over cartorio.yaml (the nearest,\nfrom the current folder upward to the repository's root, or --config FILE, or\nCARTORIO_CONFIG). Lists are separated by commas in the environment. What\ndeletes or overwrites has no variable (-): it is said on the command line. Paths in the\nfile (database, root, output, against, and those of subjects) are seen from its\nfolder, all others from the current one.\n")
 		for _, c := range root.Commands() {
 			c.Flags().VisitAll(func(f *pflag.Flag) {
 				if key := keyOf(c, f); key != "" {
-					fmt.Fprintf(&b, "\n  %-34s %-30s %s", c.Name()+" --"+f.Name, variable(f), key)
+					fmt.Fprintf(&b, "\n  %-34s %-30s %s", c.Name()+" --"+f.Name, shownVariable(c, f), key)
 				}
 			})
 		}
@@ -355,7 +362,7 @@ func settingsTopic(root *cobra.Command) *cobra.Command {
 		for _, c := range every(root) {
 			c.Flags().VisitAll(func(f *pflag.Flag) {
 				if c.Parent() != root && c.Parent().Name() != "completion" {
-					fmt.Fprintf(&b, "\n  %-34s %s", strings.TrimPrefix(c.CommandPath(), root.Name()+" ")+" --"+f.Name, variable(f))
+					fmt.Fprintf(&b, "\n  %-34s %s", strings.TrimPrefix(c.CommandPath(), root.Name()+" ")+" --"+f.Name, shownVariable(c, f))
 				}
 			})
 		}

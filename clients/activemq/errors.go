@@ -1,49 +1,31 @@
 package activemq
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/cartorio-registry/cartorio/clients/deliver"
-	"github.com/cartorio-registry/cartorio/clients/validate"
 )
 
 // Fate is what became of a message that was not confirmed.
-type Fate uint8
+type Fate = deliver.Fate
 
+// The fates.
 const (
 	// Refused messages the broker will not take, as without permission, or they have
 	// headers that STOMP has no place for, and nothing was sent.
-	Refused Fate = iota + 1
+	Refused = deliver.Refused
 	// TooLarge messages have a header line, or so many of them, that the broker
 	// would end the connection; nothing was sent.
-	TooLarge
+	TooLarge = deliver.TooLarge
 	// Nacked messages the broker had no room for. Publishing again may work.
-	Nacked
+	Nacked = deliver.Nacked
 	// Unknown messages had no receipt, so they may or may not be there. Publishing
 	// again with the same message id is right: a consumer tells duplicates by it.
-	Unknown
+	Unknown = deliver.Unknown
 	// Unsent messages never left this process.
-	Unsent
+	Unsent = deliver.Unsent
 )
-
-// String is the fate's word.
-func (f Fate) String() string {
-	switch f {
-	case Refused:
-		return "refused"
-	case TooLarge:
-		return "too_large"
-	case Nacked:
-		return "nacked"
-	case Unknown:
-		return "unknown"
-	case Unsent:
-		return "unsent"
-	}
-	return "undecided"
-}
 
 // Error is why a publish did not succeed. errors.Is with validate.ErrPermanent
 // or validate.ErrUnavailable tells whether it is worth trying again.
@@ -62,18 +44,10 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Is answers for validate.ErrPermanent and validate.ErrUnavailable.
-func (e *Error) Is(target error) bool {
-	switch e.Fate {
-	case Refused, TooLarge:
-		return target == validate.ErrPermanent
-	case Nacked, Unknown, Unsent:
-		return target == validate.ErrUnavailable
-	}
-	return false
-}
+func (e *Error) Is(target error) bool { return e.Fate.Is(target) }
 
 // ErrClosed says that the producer is closed.
-var ErrClosed = errors.New("it is closed")
+var ErrClosed = deliver.ErrClosed
 
 // Reject makes a handler's error permanent: the message goes to the dead letter
 // at once. It is for messages that are valid and cannot be worked on, such as

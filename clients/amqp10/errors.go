@@ -1,54 +1,34 @@
 package amqp10
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/cartorio-registry/cartorio/clients/deliver"
-	"github.com/cartorio-registry/cartorio/clients/validate"
 )
 
 // Fate is what became of a message that was not confirmed.
-type Fate uint8
+type Fate = deliver.Fate
 
+// The fates.
 const (
 	// Unroutable messages have an address that does not exist, at a broker that makes
 	// none on its own.
-	Unroutable Fate = iota + 1
+	Unroutable = deliver.Unroutable
 	// Refused messages the broker rejects, as without permission, or they have a
 	// value that AMQP does not know, and nothing was sent.
-	Refused
+	Refused = deliver.Refused
 	// TooLarge messages are larger than the broker allows; nothing was sent.
-	TooLarge
+	TooLarge = deliver.TooLarge
 	// Nacked messages the broker gave back: released, modified, or it had no room.
 	// Publishing again may work.
-	Nacked
+	Nacked = deliver.Nacked
 	// Unknown messages had no outcome, so they may or may not be there. Publishing
 	// again with the same message id is right: a consumer tells duplicates by it.
-	Unknown
+	Unknown = deliver.Unknown
 	// Unsent messages never left this process.
-	Unsent
+	Unsent = deliver.Unsent
 )
-
-// String is the fate's word.
-func (f Fate) String() string {
-	switch f {
-	case Unroutable:
-		return "unroutable"
-	case Refused:
-		return "refused"
-	case TooLarge:
-		return "too_large"
-	case Nacked:
-		return "nacked"
-	case Unknown:
-		return "unknown"
-	case Unsent:
-		return "unsent"
-	}
-	return "undecided"
-}
 
 // Error is why a publish did not succeed. errors.Is with validate.ErrPermanent
 // or validate.ErrUnavailable tells whether it is worth trying again.
@@ -67,18 +47,10 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Is answers for validate.ErrPermanent and validate.ErrUnavailable.
-func (e *Error) Is(target error) bool {
-	switch e.Fate {
-	case Unroutable, Refused, TooLarge:
-		return target == validate.ErrPermanent
-	case Nacked, Unknown, Unsent:
-		return target == validate.ErrUnavailable
-	}
-	return false
-}
+func (e *Error) Is(target error) bool { return e.Fate.Is(target) }
 
 // ErrClosed says that the producer is closed.
-var ErrClosed = errors.New("it is closed")
+var ErrClosed = deliver.ErrClosed
 
 // Reject makes a handler's error permanent: the message goes to the dead letter
 // at once. It is for messages that are valid and cannot be worked on, such as

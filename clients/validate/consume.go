@@ -18,13 +18,12 @@ import (
 // asked about again a little later.
 //
 // Source: client specification 3.1, 3.2.
-func (v *Validator) BeforeConsume(ctx context.Context, m *Message, e *Expect) Outcome {
+func (v *Validator) BeforeConsume(ctx context.Context, m *Message, e *Expect) (o Outcome) {
 	var start time.Time
 	observes := v.observes()
 	if observes {
 		start = v.options.Now()
 	}
-	var o Outcome
 	v.consume(ctx, m, e, &o)
 	if o.Verdict == Reject {
 		o.Pass = e.passes(o.Reason)

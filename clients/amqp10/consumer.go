@@ -185,7 +185,7 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 // no link be attached to the queue or the dead letter, or its scheduler is off
 // and ScheduledRetries need it.
 func (c *Consumer) Run(ctx context.Context) error {
-	err := c.start(ctx)
+	err := deliver.Start(ctx, startTries, c.prepare, func(err error) bool { return errors.Is(err, errNoScheduler) })
 	if ctx.Err() != nil {
 		return nil // it was told to stop, before it began or after
 	}
@@ -202,21 +202,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 	return nil
 }
 
-// start sees that the broker is there and can do what is asked of it.
-func (c *Consumer) start(ctx context.Context) error {
-	pause := deliver.FirstPause
-	for try := 1; ; try++ {
-		err := c.prepare(ctx)
-		if err == nil || try == startTries || errors.Is(err, errNoScheduler) {
-			return err
-		}
-		if deliver.Sleep(ctx, pause) != nil {
-			return err
-		}
-		pause *= 2
-	}
-}
-
+// prepare sees that the broker is there and can do what is asked of it.
 func (c *Consumer) prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, deliver.SettleTime)
 	defer cancel()

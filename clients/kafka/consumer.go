@@ -238,17 +238,7 @@ func (c *Consumer) start(ctx context.Context) error {
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	pause := deliver.FirstPause
-	for try := 1; ; try++ {
-		err := c.prepare(ctx, client)
-		if err == nil || try == startTries {
-			return err
-		}
-		if deliver.Sleep(ctx, pause) != nil {
-			return err
-		}
-		pause *= 2
-	}
+	return deliver.Start(ctx, startTries, func(ctx context.Context) error { return c.prepare(ctx, client) }, func(error) bool { return false })
 }
 
 // missing says that topics are not there.

@@ -185,7 +185,13 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 // Errors: at the start only: the broker cannot be reached in three tries, the
 // queue or the dead letter's destination does not exist.
 func (c *Consumer) Run(ctx context.Context) error {
-	if err := c.start(ctx); err != nil {
+	// A thing that is not there is told at once, a connection that was lost is made
+	// again.
+	isMissing := func(err error) bool {
+		var refused *amqp.Error
+		return errors.As(err, &refused) && refused.Server && refused.Recover
+	}
+	if err := deliver.Start(ctx, startTries, c.prepare, isMissing); err != nil {
 		return fmt.Errorf("consume from %s: %w", c.o.Queue, err)
 	}
 	c.out = newConfirmer(c.open, max(2*c.o.Workers, 2))
@@ -196,23 +202,6 @@ func (c *Consumer) Run(ctx context.Context) error {
 	}()
 	c.desk.Sessions(ctx, c.session)
 	return nil
-}
-
-// start prepares, and tries again when it was a connection that was lost rather
-// than a thing that is not there.
-func (c *Consumer) start(ctx context.Context) error {
-	pause := deliver.FirstPause
-	for try := 1; ; try++ {
-		err := c.prepare(ctx)
-		var refused *amqp.Error
-		if err == nil || try == startTries || errors.As(err, &refused) && refused.Server && refused.Recover {
-			return err
-		}
-		if deliver.Sleep(ctx, pause) != nil {
-			return err
-		}
-		pause *= 2
-	}
 }
 
 // prepare looks for the destinations and makes the retry queues. A passive

@@ -13,10 +13,10 @@ import (
 // costOfLikeness is what one pair of nodes takes, in steps.
 const costOfLikeness = 3
 
-// partsOf are the parts of f's node.
+// partsOf are the parts of f's node but for its properties.
 func (f *facts) partsOf() []*jsonschema.Node {
 	if f.parts == nil {
-		f.parts = parts(f.node)
+		f.parts = otherParts(f.node)
 	}
 	return f.parts
 }
@@ -62,6 +62,12 @@ func (s *solver) alike(a, b *jsonschema.Node) bool {
 				return false
 			}
 		}
+		// By name, and so without putting many in an order.
+		for i := range f.node.Properties {
+			if q := g.node.Property(f.node.Properties[i].Name); q == nil || !walk(f.node.Properties[i].Node, q) {
+				return false
+			}
+		}
 		return true
 	}
 	yes := walk(a, b)
@@ -74,7 +80,7 @@ func (s *solver) alike(a, b *jsonschema.Node) bool {
 }
 
 // own is what a node says without its parts: its dialect, its plain keywords,
-// and the names of its members and patterns.
+// the number of its properties, and the names of other members and patterns.
 func (s *solver) own(f *facts) string {
 	if f.own != "" {
 		return f.own
@@ -95,7 +101,9 @@ func (s *solver) own(f *facts) string {
 		s.meter.Spend(1)
 		out = append(jsontext.AppendString(out, m.Name), ':')
 		switch m.Name {
-		case "properties", "patternProperties", "dependentSchemas", "dependencies":
+		case "properties": // their names are looked up
+			out = strconv.AppendInt(out, int64(len(m.Value.Members)), 10)
+		case "patternProperties", "dependentSchemas", "dependencies":
 			names := make([]string, 0, len(m.Value.Members))
 			for j := range m.Value.Members {
 				v := m.Value.Members[j].Value
@@ -127,23 +135,31 @@ func (s *solver) own(f *facts) string {
 // parts lists the schemas in a node, in an order that its own text fixes; nil
 // stands for one that is absent.
 func parts(n *jsonschema.Node) []*jsonschema.Node {
+	return append(otherParts(n), byName(n.Properties)...)
+}
+
+// otherParts are the parts but for the properties.
+func otherParts(n *jsonschema.Node) []*jsonschema.Node {
 	out := []*jsonschema.Node{n.Ref, nil, n.Items, n.AdditionalItems, n.Contains, n.UnevaluatedItems, n.AdditionalProperties, n.PropertyNames, n.UnevaluatedProperties, n.Not, n.If, n.Then, n.Else}
 	if n.Dynamic != nil {
 		out[1] = n.Dynamic.Target
 	}
-	named := func(list []jsonschema.Property) {
-		list = slices.Clone(list)
-		slices.SortStableFunc(list, func(a, b jsonschema.Property) int { return cmp.Compare(a.Name, b.Name) })
-		for _, p := range list {
-			out = append(out, p.Node)
-		}
-	}
-	named(n.Properties)
-	named(n.DependentSchemas)
+	out = append(out, byName(n.DependentSchemas)...)
 	patterns := slices.Clone(n.PatternProperties)
 	slices.SortStableFunc(patterns, func(a, b jsonschema.PatternProperty) int { return cmp.Compare(a.Pattern.String(), b.Pattern.String()) })
 	for _, p := range patterns {
 		out = append(out, p.Node)
 	}
 	return slices.Concat(out, n.Prefix, n.AllOf, n.AnyOf, n.OneOf)
+}
+
+// byName are the schemas of members, in the order of their names.
+func byName(list []jsonschema.Property) []*jsonschema.Node {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b jsonschema.Property) int { return cmp.Compare(a.Name, b.Name) })
+	out := make([]*jsonschema.Node, len(list))
+	for i, p := range list {
+		out[i] = p.Node
+	}
+	return out
 }

@@ -109,8 +109,14 @@ func TestReplayRemarks(t *testing.T) {
 	for i := range reasons {
 		reasons[i] = compat.ReplayReason{Outcome: "refused", Messages: 1, First: "x:1", Text: "no"}
 	}
-	got := replayRemarks([]compat.Replay{{Schema: "a.avsc", Messages: 13, Accepted: 1, Refused: 12, Reasons: reasons}})
-	if len(got) != 12 || got[0] != "replay of 13 recorded messages through a.avsc: 1 accepted, 12 would be refused" || got[11] != "2 more reasons" {
+	list := []compat.Replay{{Schema: "a.avsc", Messages: 13, Accepted: 1, Refused: 12, Reasons: reasons}}
+	const line = "replay of 13 recorded messages through a.avsc: 1 accepted, 12 would be refused"
+	if got := replayRemarks(list); len(got) != 1 || got[0] != line {
+		t.Errorf("%q", got)
+	}
+	var b text
+	b.replays(list)
+	if got := strings.Split(strings.TrimSpace(b.b.String()), "\n"); len(got) != 12 || got[0] != line || got[1] != "    1 refused, first x:1: no" || got[11] != "    2 more reasons" {
 		t.Errorf("%q", got)
 	}
 }

@@ -345,7 +345,7 @@ func TestDefaultsThatHoldThemselves(t *testing.T) {
 		"a default that never ends in": {`["int","R"]`, deep, false},
 	} {
 		var fields strings.Builder
-		for i := range 50 {
+		for i := range 30 {
 			fmt.Fprintf(&fields, `,{"name":"f%d","type":%s,"default":%s}`, i, c.types, c.value)
 		}
 		text := `["null",{"type":"record","name":"S","fields":[{"name":"s","type":["R","S",{"type":"map","values":"S"}],"default":{}}]},{"type":"record","name":"R","fields":[{"name":"a","type":"int","default":1}` + fields.String() + `]}]`

@@ -139,8 +139,11 @@ func (l *Letter) Subject() string {
 	if s := l.Header("schemaSubject"); s != "" {
 		return s
 	}
-	s, _, _ := strings.Cut(l.Header(validate.DLQExpected), " ")
-	return s
+	// Of a subject that is named by a rule, as "by destination 1..2", it says nothing.
+	if words := strings.Fields(l.Header(validate.DLQExpected)); len(words) == 2 {
+		return words[0]
+	}
+	return ""
 }
 
 // Version is the schema's version in the headers; "" for none.

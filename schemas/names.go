@@ -169,11 +169,15 @@ func (f Fingerprint) String() string { return hex.EncodeToString(f[:]) }
 // name and the fingerprint of each reference, in the order of the source.
 func FingerprintOf(t Type, canonical string, names []string, closures []Fingerprint) Fingerprint {
 	h := sha256.New()
+	var buffer [1 << 10]byte // a string as a whole would be copied to the heap
 	put := func(s string) {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
-		h.Write(n[:])
-		h.Write([]byte(s))
+		binary.BigEndian.PutUint64(buffer[:8], uint64(len(s)))
+		h.Write(buffer[:8])
+		for len(s) > 0 {
+			n := copy(buffer[:], s)
+			h.Write(buffer[:n])
+			s = s[n:]
+		}
 	}
 	put(string(t))
 	put(canonical)

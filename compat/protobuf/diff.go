@@ -177,16 +177,15 @@ func (d *differ) explore(queue []messagePair) {
 			v.pairs, v.gone, v.come = align(v.o, v.n)
 		}
 		for _, a := range v.pairs {
-			live := d.through(v, a)
-			step := &stepTo{v, a.o, a.n}
 			switch {
 			case a.o.message != nil && a.n.message != nil:
+				live, step := d.through(v, a), &stepTo{v, a.o, a.n}
 				if live == ([4]bool{}) && a.o.message.local != a.n.message.local {
 					continue
 				}
 				push(a.o.message, a.n.message, live, step)
 			case a.o.enum != nil && a.n.enum != nil:
-				d.use(a.o.enum, a.n.enum, live, step)
+				d.use(a.o.enum, a.n.enum, d.through(v, a), &stepTo{v, a.o, a.n})
 			}
 		}
 	}

@@ -104,20 +104,16 @@ func detail(err error) string {
 // pairByName finds what becomes of each field of w in the JSON mapping.
 func pairByName(w, r *message) *pair {
 	p := newPair(w, r)
-	names := make(map[string]*field, len(r.fields))
-	keys := make(map[string]*field, len(r.fields))
-	for _, f := range r.fields {
-		names[f.name], keys[f.json] = f, f
-	}
-	for f, known := range p.fates {
-		to := names[f.name]
+	for i, f := range w.fields {
+		known := p.fates[i]
+		to := r.byName()[f.name]
 		if to == nil && !known.astray {
 			to = known.to
 		}
 		if to == nil {
-			to = keys[f.json]
+			to = r.byJSON()[f.json]
 		}
-		p.fates[f] = fate{to: to}
+		p.fates[i] = fate{to: to}
 	}
 	return p
 }

@@ -21,8 +21,39 @@ import (
 // the compiler links forget required fields and UTF-8 of editions, and serve
 // where there is no edition.
 type mapping struct {
-	types *dynamicpb.Types
+	types resolving
 	err   error
+}
+
+// resolving is what the library asks for types.
+type resolving interface {
+	protoregistry.MessageTypeResolver
+	protoregistry.ExtensionTypeResolver
+}
+
+// closure finds the messages of files that declare no extensions, without a
+// registry of all their names.
+type closure []*Linked
+
+func (c closure) FindMessageByName(name protoreflect.FullName) (protoreflect.MessageType, error) {
+	for _, l := range c {
+		if md, ok := findIn(l.desc, name).(protoreflect.MessageDescriptor); ok {
+			return dynamicpb.NewMessageType(md), nil
+		}
+	}
+	return nil, protoregistry.NotFound
+}
+
+func (c closure) FindMessageByURL(url string) (protoreflect.MessageType, error) {
+	return c.FindMessageByName(protoreflect.FullName(url[strings.LastIndexByte(url, '/')+1:]))
+}
+
+func (closure) FindExtensionByName(protoreflect.FullName) (protoreflect.ExtensionType, error) {
+	return nil, protoregistry.NotFound
+}
+
+func (closure) FindExtensionByNumber(protoreflect.FullName, protoreflect.FieldNumber) (protoreflect.ExtensionType, error) {
+	return nil, protoregistry.NotFound
 }
 
 func (s *Schema) mapped() (*mapping, error) {
@@ -32,6 +63,12 @@ func (s *Schema) mapped() (*mapping, error) {
 	s.rebuild.Do(func() {
 		files := &protoregistry.Files{}
 		list := s.linked.all()
+		if s.alone() && !slices.ContainsFunc(list, func(l *Linked) bool {
+			return l.desc.Syntax() == protoreflect.Editions || aliases[l.desc.Path()] != ""
+		}) {
+			s.rebuilt = &mapping{types: closure(list)}
+			return
+		}
 		editions := slices.ContainsFunc(list, func(l *Linked) bool { return l.desc.Syntax() == protoreflect.Editions })
 		err := guard(func() error {
 			for _, l := range list {
@@ -48,7 +85,7 @@ func (s *Schema) mapped() (*mapping, error) {
 			}
 			return nil
 		})
-		s.rebuilt = &mapping{dynamicpb.NewTypes(files), err}
+		s.rebuilt = &mapping{types: dynamicpb.NewTypes(files), err: err}
 	})
 	return s.rebuilt, s.rebuilt.err
 }

@@ -57,7 +57,7 @@ func (c *comparer) messages(w, r *node) {
 }
 
 func (c *comparer) entry(p *pair, e *entry, r *node) {
-	fate := p.fates[e.f]
+	fate := p.fate(e.f)
 	// A map's key says something even when it is a zero.
 	isKey := p.writer.isEntry && e.f.number == 1
 	if fate.to == nil && !fate.astray || !isKey && !e.says() {

@@ -20,38 +20,32 @@ type fate struct {
 // pair is one message type of the writer against one of the reader.
 type pair struct {
 	writer, reader *message
-	fates          map[*field]fate
+	fates          []fate // by the index of the writer's field
 }
+
+func (p *pair) fate(f *field) fate { return p.fates[f.index] }
 
 // fate finds what becomes of f. A field is what its number says, so that a
 // rename is nothing; only when one of the two names lives on under another
 // number has the field moved.
-func fateOf(w, r *message, f *field, byName map[string]*field, writerNames map[string]bool) fate {
+func fateOf(w, r *message, f *field) fate {
 	to := r.find(f.number)
 	if to != nil && to.name == f.name {
 		return fate{to: to}
 	}
-	if byName[f.name] != nil {
+	if r.byName()[f.name] != nil {
 		return fate{to: to, astray: true}
 	}
-	if to != nil && writerNames[to.name] {
+	if to != nil && w.byName()[to.name] != nil {
 		return fate{to: to, astray: true, gone: true}
 	}
 	return fate{to: to}
 }
 
 func newPair(w, r *message) *pair {
-	p := &pair{writer: w, reader: r, fates: make(map[*field]fate, len(w.fields))}
-	byName := make(map[string]*field, len(r.fields))
-	for _, f := range r.fields {
-		byName[f.name] = f
-	}
-	names := make(map[string]bool, len(w.fields))
-	for _, f := range w.fields {
-		names[f.name] = true
-	}
-	for _, f := range w.fields {
-		p.fates[f] = fateOf(w, r, f, byName, names)
+	p := &pair{writer: w, reader: r, fates: make([]fate, len(w.fields))}
+	for i, f := range w.fields {
+		p.fates[i] = fateOf(w, r, f)
 	}
 	return p
 }
@@ -61,7 +55,7 @@ func newPair(w, r *message) *pair {
 func (p *pair) keepsOneofs() bool {
 	from := map[int16]int16{}
 	for _, f := range p.writer.fields {
-		to := p.fates[f].to
+		to := p.fate(f).to
 		if to == nil || to.oneof < 0 {
 			continue
 		}
@@ -180,7 +174,7 @@ func (c *planCache) explore(wt *tables, w, r *message) bool {
 			return false
 		}
 		for _, f := range p.writer.fields {
-			fate := p.fates[f]
+			fate := p.fate(f)
 			switch {
 			case fate.astray:
 				return false

@@ -31,8 +31,8 @@ var Format = schemas.Format{
 	Parse:      Parse,
 	Outline:    Outline,
 	// A proto2 line that only one of two texts has makes no difference.
-	Likeness:   func(canonical string) uint64 { return schemas.Unordered(strings.TrimPrefix(canonical, proto2Line)) },
-	Forms:      []string{"ignore_extensions", "serialized"},
+	Likeness: func(canonical string) uint64 { return schemas.Unordered(strings.TrimPrefix(canonical, proto2Line)) },
+	Forms:    []string{"ignore_extensions", "serialized"},
 	Form: func(s schemas.Schema, name string) (string, error) {
 		parsed, ok := s.(*Schema)
 		if !ok {
@@ -196,7 +196,7 @@ func (p *parsing) compile(ctx context.Context, list []schemas.Dependency, direct
 		for j, r := range d.Resolved.Source.References {
 			names, uses = append(names, r.Name), append(uses, fingerprints[d.Uses[j]])
 		}
-		fingerprints[i] = schemas.FingerprintOf(schemas.Protobuf, u.canonical(), names, uses)
+		fingerprints[i] = u.fingerprint(names, uses)
 		if g.others[d.Reference.Name] == nil {
 			g.others[d.Reference.Name] = u
 			s.references = append(s.references, u.file)

@@ -63,6 +63,8 @@ type Linked struct {
 	assembled bool
 	// again is the file as protobuf-go builds it; see mapping.
 	again func() (protoreflect.FileDescriptor, error)
+	// whole is what all answers.
+	whole func() []*Linked
 	// file is the file as the compiler imports it.
 	file func() (linker.File, error)
 }
@@ -73,6 +75,7 @@ func newLinked(fd protoreflect.FileDescriptor, imports []*Linked) *Linked {
 	l := &Linked{id: links.Add(1), desc: fd, imports: imports}
 	l.again = sync.OnceValues(l.rebuild)
 	l.file = sync.OnceValues(l.wrap)
+	l.whole = sync.OnceValue(l.list)
 	l.table = sync.OnceValue(l.compile)
 	return l
 }
@@ -105,7 +108,8 @@ func (l *Linked) Desc() protoreflect.FileDescriptor { return l.desc }
 // Imports are the files that l imports, in reading order.
 func (l *Linked) Imports() []*Linked { return l.imports }
 
-// All are l and all that it imports, directly or not, l first.
+// All are l and all that it imports, directly or not, l first. The list is not to
+// be changed.
 func (l *Linked) All() []*Linked { return l.all() }
 
 // Derived is what make answered the first time it was asked of l: whoever
@@ -160,8 +164,10 @@ func linkedOf(fd protoreflect.FileDescriptor) *Linked {
 	return of(fd)
 }
 
-// all are l and what it imports, l first.
-func (l *Linked) all() []*Linked {
+// all is All.
+func (l *Linked) all() []*Linked { return l.whole() }
+
+func (l *Linked) list() []*Linked {
 	seen := map[*Linked]bool{l: true}
 	list := []*Linked{l}
 	for i := 0; i < len(list); i++ {

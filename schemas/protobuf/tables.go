@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/bufbuild/protocompile/protoutil"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -39,6 +40,24 @@ type message struct {
 	required uint64
 	musts    []*field // the required fields
 	isEntry  bool
+	// byName and byJSON find fields by their names; made at their first use.
+	byName, byJSON func() map[string]*field
+}
+
+func newMessage(md protoreflect.MessageDescriptor) *message {
+	m := &message{name: string(md.FullName()), desc: md, isEntry: md.IsMapEntry()}
+	by := func(name func(*field) string) func() map[string]*field {
+		return sync.OnceValue(func() map[string]*field {
+			out := make(map[string]*field, len(m.fields))
+			for _, f := range m.fields {
+				out[name(f)] = f
+			}
+			return out
+		})
+	}
+	m.byName = by(func(f *field) string { return f.name })
+	m.byJSON = by(func(f *field) string { return f.json })
+	return m
 }
 
 // class says how one element of a field is checked.
@@ -68,6 +87,7 @@ const (
 // field is one field or known extension.
 type field struct {
 	number   int32
+	index    int32 // in its message's fields
 	wire     uint8 // of one element
 	class    class
 	packable bool // wire type bytes holds many elements
@@ -233,7 +253,7 @@ func (c *tableCompiler) message(md protoreflect.MessageDescriptor) *message {
 	if m := c.imports[md.ParentFile().Path()][name]; m != nil {
 		return m
 	}
-	m := &message{name: name, desc: md, isEntry: md.IsMapEntry()}
+	m := newMessage(md)
 	c.byName[name] = m
 	add := func(fd protoreflect.FieldDescriptor) {
 		f := c.field(fd)
@@ -244,6 +264,7 @@ func (c *tableCompiler) message(md protoreflect.MessageDescriptor) *message {
 			}
 			m.musts = append(m.musts, f)
 		}
+		f.index = int32(len(m.fields))
 		m.fields = append(m.fields, f)
 	}
 	for i := range md.Fields().Len() {

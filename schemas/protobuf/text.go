@@ -28,8 +28,31 @@ type unit struct {
 	counted sync.Once
 	effort  int // see graph.effortOf
 
-	mu   sync.Mutex
-	root *ast.FileNode // nil where it was not needed, and once it was released
+	mu    sync.Mutex
+	known *known
+	root  *ast.FileNode // nil where it was not needed, and once it was released
+}
+
+// known is the fingerprint of a unit that was asked for last.
+type known struct {
+	names       []string
+	uses        []schemas.Fingerprint
+	fingerprint schemas.Fingerprint
+}
+
+// fingerprint is the unit's with what its references are; a tree asks for the
+// same one again and again.
+func (u *unit) fingerprint(names []string, uses []schemas.Fingerprint) schemas.Fingerprint {
+	u.mu.Lock()
+	last := u.known
+	u.mu.Unlock()
+	if last == nil || !slices.Equal(last.names, names) || !slices.Equal(last.uses, uses) {
+		last = &known{names, uses, schemas.FingerprintOf(schemas.Protobuf, u.canonical(), names, uses)}
+		u.mu.Lock()
+		u.known = last
+		u.mu.Unlock()
+	}
+	return last.fingerprint
 }
 
 func newUnit(path string, f *File, s *scanned, tree *ast.FileNode) *unit {

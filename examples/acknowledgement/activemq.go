@@ -161,13 +161,13 @@ func (b *activeBench) rest(ctx context.Context, s *setting, handled int) (lost, 
 		return 0, 0, err
 	}
 	defer conn.Close() //nolint:errcheck // everything was read
-	left, silence := 0, time.AfterFunc(2*quiet, func() { _ = conn.Close() })
+	left, silence := 0, time.AfterFunc(quiet(s), func() { _ = conn.Close() })
 	for left < s.messages-handled { // more there cannot be
 		f, err := conn.Read()
 		if err != nil {
 			break // by silence
 		}
-		silence.Reset(2 * quiet)
+		silence.Reset(quiet(s))
 		if left++; f.Header.Get("redelivered") == "true" {
 			again++
 		}

@@ -148,19 +148,19 @@ func (b *rabbitBench) crash(_ context.Context, s *setting, handled int) (lost, a
 		return 0, 0, fmt.Errorf("acknowledge: %w", err)
 	}
 	left := 0
-	for ended := time.Now().Add(quiet); left < s.messages-handled && time.Now().Before(ended); {
+	for ended := time.Now().Add(quiet(s)); left < s.messages-handled && time.Now().Before(ended); {
 		d, ok, err := b.ch.Get(b.queue, true)
 		if err != nil {
 			return 0, 0, fmt.Errorf("count what is left: %w", err)
 		}
 		if !ok {
-			time.Sleep(quiet / 20)
+			time.Sleep(50 * time.Millisecond)
 			continue
 		}
 		if left++; d.Redelivered {
 			again++
 		}
-		ended = time.Now().Add(quiet)
+		ended = time.Now().Add(quiet(s))
 	}
 	return s.messages - handled - left, again, nil
 }

@@ -76,5 +76,11 @@ func work[T any](ctx context.Context, v *validate.Validator, workers int, in <-c
 	return nil
 }
 
-// quiet is how long a broker may be silent before a queue counts as read.
-const quiet = time.Second
+// quiet is how long a broker may be silent before a queue counts as read: longer
+// where nothing can have been lost and all is still to come.
+func quiet(s *setting) time.Duration {
+	if s.ack == "manual" {
+		return 15 * time.Second
+	}
+	return 2 * time.Second
+}

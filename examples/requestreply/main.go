@@ -175,7 +175,7 @@ func (s *story) converse(ctx context.Context, old, recent, ahead *requester, rel
 		s.say("the %s requester reads %s and was answered in version %s: %s\n", q.name, q.by.reads, got.Version, got.Payload)
 	}
 
-	if _, err := recent.ask(ctx, `{"item":"slow"}`, 500*time.Millisecond); !errors.Is(err, errTimeout) {
+	if _, err := recent.ask(ctx, `{"item":"slow"}`, 1500*time.Millisecond); !errors.Is(err, errTimeout) {
 		return fmt.Errorf("a slow answer was waited for: %w", err)
 	}
 	s.say("a slow request: %v\n", errTimeout)
@@ -187,7 +187,7 @@ func (s *story) converse(ctx context.Context, old, recent, ahead *requester, rel
 		return ctx.Err()
 	}
 
-	if _, err := ahead.ask(ctx, `{"item":"book"}`, 500*time.Millisecond); !errors.Is(err, errTimeout) {
+	if _, err := ahead.ask(ctx, `{"item":"book"}`, 1500*time.Millisecond); !errors.Is(err, errTimeout) {
 		return fmt.Errorf("a request for a reply that nobody writes was answered: %w", err)
 	}
 	s.say("a requester that reads %s has no answer: the request is set aside: %s\n", ahead.reads, <-s.aside)

@@ -28,6 +28,16 @@ func TestHostileRepairs(t *testing.T) {
 	values := func(n int, form string) string {
 		return `{"anyOf":[` + repeat(n, func(i int) string { return fmt.Sprintf(`{"const":`+form+`}`, i) }) + `]}`
 	}
+	objects := func(n int, criterion string) string {
+		return `{"` + criterion + `":[` + repeat(n, func(i int) string {
+			return fmt.Sprintf(`{"type":"object","required":["a%d"],"properties":{"a%d":{"type":"string","pattern":"^x{%d}"},"b":{"enum":["u%d","v"]}}}`, i, i, i%50, i)
+		}) + `]}`
+	}
+	ring := func(n int, last string) string {
+		return `{"$ref":"#/definitions/d0","definitions":{` + repeat(n, func(i int) string {
+			return fmt.Sprintf(`"d%d":{"type":"object","properties":{"a":{"$ref":"#/definitions/d%d"},"b":%s}}`, i, (i+1)%n, last)
+		}) + `}}`
+	}
 	for _, c := range []struct{ name, old, next string }{
 		{
 			"1,000 narrowed properties", props(1_000, func(i int) string { return fmt.Sprintf(`"p%d":{"type":"number"}`, i) }),
@@ -43,12 +53,20 @@ func TestHostileRepairs(t *testing.T) {
 			props(9_000, func(i int) string { return fmt.Sprintf(`"p%d":{"type":"string","maxLength":%d}`, i, i) }),
 		},
 		{"350 by 355 objects that look alike", shapes(350, "a"), shapes(355, "b")},
+		{"300 by 302 objects with patterns", objects(300, "anyOf"), objects(302, "anyOf")},
+		{"300 and 302 conditions with patterns", objects(300, "allOf"), objects(302, "allOf")},
+		{"a ring of 5,000 definitions", ring(5_000, `{"type":"string"}`), ring(5_000, `{"type":"string","maxLength":9}`)},
+		{
+			"3,000 properties that look renamed", props(3_000, func(i int) string { return fmt.Sprintf(`"a%d":{"type":"string","maxLength":%d}`, i, i) }),
+			props(3_000, func(i int) string { return fmt.Sprintf(`"b%d":{"type":"string","maxLength":%d}`, i, i) }),
+		},
 		{"1,300 by 1,400 values", values(1_300, "%d"), values(1_400, `"%d"`)},
 		{"unions that double", chain(40, `{"anyOf":[REF,REF,{"title":"x","type":"null"}]}`, `{"type":"string"}`), chain(40, `{"anyOf":[REF,REF,{"title":"x","type":"null"}]}`, `{"type":"number"}`)},
 		{"definitions that need each other", strings.Replace(chain(60, `{"properties":{"a":REF,"b":REF}}`, `{"type":"string"}`), `"$ref"`, `"additionalProperties":false,"properties":{"a":{"$ref":"#/definitions/a0"}},"x"`, 1), `{"additionalProperties":false}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			unlessDear(t, "1,000 renamed properties", "every property of 9,000 is narrowed", "1,300 by 1,400 values", "unions that double")
+			unlessDear(t, "1,000 renamed properties", "every property of 9,000 is narrowed", "1,300 by 1,400 values", "unions that double",
+				"300 by 302 objects with patterns", "300 and 302 conditions with patterns", "a ring of 5,000 definitions", "3,000 properties that look renamed")
 			old, next := mustParse(t, c.old), mustParse(t, c.next)
 			q := compat.Question{
 				Checkers: []compat.Checker{jsoncompat.Checker}, Level: compat.Full, VerdictPolicy: compat.Both,

@@ -41,9 +41,12 @@ import (
 // visible are the packages that a piece of Go text may name without importing
 // them, by the name that it uses, beside ours that are imported above.
 var visible = map[string]string{
-	"amqp": "github.com/rabbitmq/amqp091-go", "kgo": "github.com/twmb/franz-go/pkg/kgo",
-	"context": "context", "errors": "errors", "fmt": "fmt", "http": "net/http", "json": "encoding/json", "log": "log", "os": "os", "slog": "log/slog", "sql": "database/sql", "time": "time",
+	"amqp": "github.com/rabbitmq/amqp091-go", "kgo": "github.com/twmb/franz-go/pkg/kgo", "scram": "github.com/twmb/franz-go/pkg/sasl/scram",
+	"context": "context", "errors": "errors", "fmt": "fmt", "http": "net/http", "json": "encoding/json", "log": "log", "os": "os", "slog": "log/slog", "sql": "database/sql", "time": "time", "tls": "crypto/tls", "x509": "crypto/x509",
 }
+
+// importable are the outside packages that a piece of Go text may import.
+var importable = []string{"github.com/Azure/go-amqp"}
 
 // givens are what a piece of Go text may use without declaring it: the parameters
 // of the function that it becomes the body of.
@@ -51,7 +54,7 @@ var givens = map[string]string{
 	"ctx": "context.Context", "db": "*sql.DB", "tx": "*sql.Tx", "headers": "[]validate.Header", "message": "*validate.Message", "m": "dedupe.Message", "id": "string",
 	"registry": "string", "url": "string", "folder": "string", "data": "[]byte", "publicKey": "[]byte", "request": "*http.Request", "handle": "rabbitmq.Handler",
 	"client": "*sr.Client", "validator": "*validate.Validator", "expect": "*validate.Expect", "pin": "validate.Pin", "keeper": "*claim.Keeper", "store": "claim.Store",
-	"connector": "*rabbitmq.Connector", "producer": "*rabbitmq.Producer",
+	"authorities": "*x509.CertPool", "connector": "*rabbitmq.Connector", "producer": "*rabbitmq.Producer",
 }
 
 // block is one piece of Go text on a page.
@@ -110,45 +113,51 @@ func pages(t *testing.T) []string {
 }
 
 // program makes a file of a piece of Go text: as it is when it is one; otherwise
-// its imports come first, and what follows are declarations, or the body of a
-// function whose open braces are closed.
-func (b *block) program(packages map[string]string) string {
+// its imports come first, then those of visible packages that it names, and what
+// follows are declarations, or the body of a function whose open braces are closed.
+func (b *block) program(packages, names map[string]string) string {
 	if strings.HasPrefix(strings.TrimSpace(b.text), "package ") {
 		return b.text
 	}
-	imports, body := "", b.text
-	if strings.HasPrefix(body, "import (") {
-		end := strings.Index(body, "\n)\n") + 3
+	body := b.text
+	imported := map[string]string{} // by name
+	if f, err := parser.ParseFile(token.NewFileSet(), "", "package p;"+body, parser.ImportsOnly); f != nil && len(f.Imports) > 0 && err == nil {
+		for _, spec := range f.Imports {
+			path := strings.Trim(spec.Path.Value, `"`)
+			name := names[path]
+			if spec.Name != nil {
+				name = spec.Name.Name
+			}
+			imported[name] = path
+		}
 		// Lines stay lines, so that an error names the page's own.
-		imports, body = body[:end], strings.Repeat("\n", strings.Count(body[:end], "\n"))+body[end:]
+		end := int(f.Decls[len(f.Decls)-1].End()) - len("package p;") - 1
+		body = strings.Repeat("\n", strings.Count(body[:end], "\n")) + body[end:]
 	}
-	used := map[string]bool{}
+	use := func(name string) {
+		if imported[name] == "" && packages[name] != "" {
+			imported[name] = packages[name]
+		}
+	}
 	for name := range packages {
-		if strings.Contains(body, name+".") && !strings.Contains(imports, "/"+name+`"`) {
-			used[name] = true
+		if strings.Contains(body, name+".") {
+			use(name)
 		}
 	}
 	parameters := ""
 	for _, name := range slices.Sorted(mapKeys(givens)) {
 		kind := givens[name]
-		of, _, _ := strings.Cut(strings.TrimLeft(kind, "*[]"), ".")
-		if _, isPackage := packages[name]; isPackage && strings.Contains(body, name+".") || !mentions(body, name) {
+		if imported[name] != "" || !mentions(body, name) {
 			continue
 		}
-		if packages[of] != "" && !strings.Contains(imports, "/"+of+`"`) {
-			used[of] = true
-		}
+		of, _, _ := strings.Cut(strings.TrimLeft(kind, "*[]"), ".")
+		use(of)
 		parameters += name + " " + kind + ", "
 	}
 	var head strings.Builder
 	head.WriteString("package page; ")
-	for _, name := range slices.Sorted(mapKeys(used)) {
-		fmt.Fprintf(&head, "import %s %q; ", name, packages[name])
-	}
-	for line := range strings.Lines(imports) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, `"`) {
-			head.WriteString("import " + line + "; ")
-		}
+	for _, name := range slices.Sorted(mapKeys(imported)) {
+		fmt.Fprintf(&head, "import %s %q; ", name, imported[name])
 	}
 	declarations := head.String() + body
 	if f, err := parser.ParseFile(token.NewFileSet(), "", declarations, 0); err == nil && len(f.Decls) > len(f.Imports) {
@@ -188,12 +197,13 @@ func mapKeys[V any](m map[string]V) func(yield func(string) bool) {
 type compiler struct {
 	fset     *token.FileSet
 	importer types.Importer
-	packages map[string]string // by name
+	packages map[string]string // paths by name, of those that need no import
+	names    map[string]string // by path, of all
 }
 
 func newCompiler(t *testing.T) *compiler {
 	t.Helper()
-	c := &compiler{fset: token.NewFileSet(), packages: map[string]string{}}
+	c := &compiler{fset: token.NewFileSet(), packages: map[string]string{}, names: map[string]string{}}
 	self, err := parser.ParseFile(c.fset, "docs_test.go", nil, parser.ImportsOnly)
 	if err != nil {
 		t.Fatal(err)
@@ -208,6 +218,7 @@ func newCompiler(t *testing.T) *compiler {
 		c.packages[name] = path
 		list = append(list, path)
 	}
+	list = append(list, importable...)
 	out, err := exec.CommandContext(t.Context(), "go", list...).Output()
 	if err != nil {
 		var failed *exec.ExitError
@@ -216,11 +227,11 @@ func newCompiler(t *testing.T) *compiler {
 		}
 		t.Fatal(err)
 	}
-	files := map[string]string{}
+	files := map[string]string{} // of what packages export
 	for line := range strings.Lines(string(out)) {
 		path, rest, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		name, file, _ := strings.Cut(rest, "\t")
-		files[path] = file
+		files[path], c.names[path] = file, name
 		if strings.HasPrefix(path, module+"/") && strings.Count(path, "/") <= 4 && name != "main" {
 			c.packages[name] = path
 		}
@@ -237,7 +248,7 @@ func newCompiler(t *testing.T) *compiler {
 // check compiles a piece of Go text. Variables that it declares and does not use
 // are forgiven, as in any excerpt.
 func (c *compiler) check(b *block) []string {
-	program := b.program(c.packages)
+	program := b.program(c.packages, c.names)
 	f, err := parser.ParseFile(c.fset, "", program, 0)
 	if err != nil {
 		return []string{fmt.Sprintf("%s:%d: %v", b.page, b.line, err)}
@@ -294,6 +305,7 @@ func TestPagesThatWouldNotCompile(t *testing.T) {
 		{"wrong declarations", "func f(v *validate.Validator) int { v.Close() }\n", "missing return"},
 		{"a file", "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(1) }\n", ""},
 		{"imports", "import (\n\t\"github.com/cartorio-registry/cartorio/clients/sr\"\n)\n\nc, err := sr.New(1)\n", "page.md:10: cannot use 1"},
+		{"a name of its own", "import (\n\t\"github.com/Azure/go-amqp\"\n\trabbit \"github.com/rabbitmq/amqp091-go\"\n)\n\nvar a amqp.ConnOptions\nvar b rabbit.Table\na = b\n", "page.md:13: cannot use b"},
 		{"no Go", "a := = b\n", "expected operand"},
 	} {
 		got := strings.Join(c.check(&block{page: "page.md", line: 6, text: tt.text}), "\n")

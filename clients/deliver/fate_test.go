@@ -1,6 +1,7 @@
 package deliver_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/cartorio-registry/cartorio/clients/deliver"
@@ -26,7 +27,7 @@ func TestFates(t *testing.T) {
 			t.Errorf("%d is %s, want %s", f, f, want.word)
 		}
 		for _, err := range []error{validate.ErrPermanent, validate.ErrUnavailable} {
-			if f.Is(err) != (err == want.err) {
+			if f.Is(err) != errors.Is(want.err, err) {
 				t.Errorf("%s is %v: %v", f, err, f.Is(err))
 			}
 		}

@@ -1,7 +1,9 @@
 package activemq_test
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/go-stomp/stomp/v3/frame"
@@ -25,5 +27,22 @@ func TestProducerThatMayLose(t *testing.T) {
 	})
 	if h := b.published()[0].Header; h.Get("persistent") != "false" || h.Get(frame.Receipt) != "" || h.Get("schemaVersion") != "1" {
 		t.Errorf("%v", h)
+	}
+}
+
+// A consumer acknowledges before the work, which is done once.
+func TestLossAcceptable(t *testing.T) {
+	t.Parallel()
+	before := ""
+	var b *fake
+	w := consume(t, activemq.ConsumerOptions{LossAcceptable: "presence"}, func(context.Context, *activemq.Delivery) error {
+		before = strings.Join(b.settled(), ", ")
+		return errors.New("busy")
+	}, func(w *bench) {
+		b = w.b
+		w.b.put("m-1", good)
+	})
+	if got := w.actions(); before != "ACK m-1" || got != "m-1 lost" {
+		t.Errorf("settled %q before the work, told %s", before, got)
 	}
 }

@@ -149,7 +149,7 @@ func copyChecked(ctx context.Context, path, part string, done func(string) error
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(part) // it is gone, or useless
+			discard(part)
 		}
 	}()
 	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", part); err != nil {
@@ -169,6 +169,13 @@ func copyChecked(ctx context.Context, path, part string, done func(string) error
 		return err
 	}
 	return syncFolder(filepath.Dir(part))
+}
+
+// discard removes a database that is useless, and what SQLite has put beside it.
+func discard(path string) {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		_ = os.Remove(path + suffix) // the error that is told is the one before
+	}
 }
 
 func intact(ctx context.Context, path string) (err error) {

@@ -32,6 +32,7 @@ type Journal struct {
 	path string
 	db   *sql.DB
 	lock *os.File // nil in memory
+	made bool     // the file was not there before
 
 	closing sync.Once
 	closed  error
@@ -52,6 +53,12 @@ var (
 func Open(path string) (*Journal, error) {
 	j := &Journal{path: path}
 	if err := j.open(context.Background()); err != nil {
+		if j.made { // nobody else has the lock yet
+			if j.db != nil {
+				_ = j.db.Close()
+			}
+			discard(j.path)
+		}
 		return nil, fmt.Errorf("open database %s: %w", path, errors.Join(explain(err), j.Close()))
 	}
 	return j, nil
@@ -76,6 +83,8 @@ func (j *Journal) open(ctx context.Context) (err error) {
 		if j.lock, err = own(j.path); err != nil {
 			return inFolder(j.path, err)
 		}
+		_, there := os.Lstat(j.path)
+		j.made = errors.Is(there, fs.ErrNotExist)
 		if name, err = fileURL(j.path); err != nil {
 			return err
 		}

@@ -187,6 +187,25 @@ func TestFolder(t *testing.T) {
 	}
 	same(t, "folder", whole, back)
 
+	// What is no file is not waited for.
+	for _, made := range []func(string) error{func(path string) error { return os.Mkdir(path, 0o700) }, pipe} {
+		for _, name := range []string{"manifest.json", "registry.json"} {
+			odd := filepath.Join(t.TempDir(), "odd")
+			if err := os.CopyFS(odd, os.DirFS(dir)); err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(os.Remove(filepath.Join(odd, name)), made(filepath.Join(odd, name))); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := transfer.FromFolder(t.Context(), os.DirFS(odd)); err == nil || !strings.Contains(err.Error(), "no regular file") {
+				t.Errorf("%s that is no file: %v", name, err)
+			}
+			if err := transfer.ToFolder(t.Context(), odd, from); err == nil || !strings.Contains(err.Error(), "no regular file") {
+				t.Errorf("an export over such a %s: %v", name, err)
+			}
+		}
+	}
+
 	// A folder of something else is left alone.
 	other := t.TempDir()
 	if err := os.WriteFile(filepath.Join(other, "x"), nil, 0o600); err != nil {

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +62,7 @@ func writeFolder(ctx context.Context, dir string, g Gathered) (err error) {
 			}
 			made[folder] = true
 		}
-		if err := root.WriteFile(f.path, f.data, 0o644); err != nil {
+		if err := writeFile(root, f.path, f.data); err != nil {
 			return err
 		}
 	}
@@ -79,13 +80,21 @@ func writeFolder(ctx context.Context, dir string, g Gathered) (err error) {
 	return put(root, m)
 }
 
+// writeFile writes a file that is not there, or that is one.
+func writeFile(root *os.Root, name string, data []byte) error {
+	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("write %s: it is no regular file", name)
+	}
+	return root.WriteFile(name, data, 0o644)
+}
+
 func put(root *os.Root, m manifest) error {
 	text, err := m.bytes()
 	if err != nil {
 		return err
 	}
 	const next = manifestName + ".next"
-	if err := root.WriteFile(next, text, 0o644); err != nil {
+	if err := writeFile(root, next, text); err != nil {
 		return err
 	}
 	return root.Rename(next, manifestName)
@@ -95,7 +104,7 @@ func put(root *os.Root, m manifest) error {
 //
 // Errors: a folder that holds something else.
 func oldFiles(root *os.Root) (map[string]manifestFile, error) {
-	text, err := root.ReadFile(manifestName)
+	text, err := readFile(root.FS(), manifestName, mostManifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		entries, err := fs.ReadDir(root.FS(), ".")
 		if err == nil && len(entries) > 0 {
@@ -158,6 +167,10 @@ func readFolder(ctx context.Context, fsys fs.FS) (Gathered, error) {
 }
 
 func readFile(fsys fs.FS, name string, most int64) (text []byte, err error) {
+	// A pipe would be waited for, without an end and past every signal.
+	if info, err := fs.Stat(fsys, name); err != nil || !info.Mode().IsRegular() {
+		return nil, cmp.Or(err, errors.New("it is no regular file"))
+	}
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err

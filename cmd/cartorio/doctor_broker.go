@@ -37,7 +37,7 @@ func (l *brokerLook) flags(cmd *cobra.Command) {
 	f.StringArrayVar(&l.letters, "dead-letter", nil, "`ADDRESS` of a dead letter whose depth and age are told; may stand several times")
 	f.StringVar(&l.management, "management", "", "`URL` of the broker's HTTP interface: RabbitMQ's management, or the console of ActiveMQ")
 	f.StringVar(&l.group, "group", "", "consumer `GROUP` whose lag on a Kafka topic is told")
-	f.IntVar(&l.sample, "sample", 100, "look at `N` messages, of a Kafka topic at the last ones of each partition; 0 for none")
+	f.IntVar(&l.sample, "sample", 100, "look at `N` messages, of a Kafka topic at the last ones, spread over its partitions; 0 for none")
 }
 
 // check refuses flags that have nothing to work on.

@@ -35,7 +35,7 @@ type Box struct {
 	topic   string
 	client  *kgo.Client // to ask and to publish; nil until it is used
 
-	newest  int64           // records of each partition to begin with; 0: all
+	newest  int64           // records to show, of all partitions; 0: all
 	handled map[place]int64 // timestamps in milliseconds, by place
 	ready   bool            // the topic of what was removed is there
 }
@@ -53,8 +53,9 @@ var _ deadletter.Box = (*Box)(nil)
 // Open makes a box of a topic. It connects when it is used.
 func Open(a brokers.Address) *Box { return &Box{topic: a.Name, options: a.Options()} }
 
-// Newest makes a box of the last n records of each partition of a topic that is
-// no dead letter: what dlq has removed is not looked for.
+// Newest makes a box of the last records of a topic that is no dead letter, n at
+// least where it has so many, as many of each partition: what dlq has removed is
+// not looked for.
 func Newest(a brokers.Address, n int) *Box {
 	b := Open(a)
 	b.newest, b.handled = int64(n), map[place]int64{}
@@ -94,8 +95,8 @@ func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.
 		return err
 	}
 	for _, p := range slices.Sorted(maps.Keys(from)) {
-		if b.newest > 0 {
-			from[p] = max(from[p], to[p]-b.newest)
+		if share := int64(len(from)); b.newest > 0 {
+			from[p] = max(from[p], to[p]-(b.newest+share-1)/share)
 		}
 		stop := false
 		err := b.read(ctx, b.topic, p, from[p], to[p], func(r *kgo.Record) (bool, error) {

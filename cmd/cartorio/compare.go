@@ -143,11 +143,6 @@ func compareSides(ctx context.Context, head, base *side, q compat.Question, how 
 		pairs = slices.DeleteFunc(pairs, func(p folder.Pairing) bool { return how.leftOut(entryOf(p)) })
 	}
 	p.total(len(pairs))
-	// Most of what a pair needs is garbage at once. Memory that is never touched
-	// makes the collector wait for as much more of it, which halves its work where
-	// the heap is small and changes little where it is large.
-	floor := make([]byte, collectorFloor)
-	defer runtime.KeepAlive(floor)
 	if !how.advise && len(how.older) == 0 {
 		how.dependents = &dependents{ctx: ctx, head: head, base: base}
 	}
@@ -263,7 +258,10 @@ func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q comp
 	q.Next = next
 	if p.Old != nil {
 		// What was once accepted is read without the rules that came later.
-		old, err := base.parse(ctx, p.Old, schemas.Stored, nil)
+		old, err := next, error(nil) // where it is the same, it is parsed already
+		if p.New.Subject != p.Old.Subject || !folder.Same(head.folder, p.New, base.folder, p.Old) {
+			old, err = base.parse(ctx, p.Old, schemas.Stored, nil)
+		}
 		if err != nil {
 			return r.refuse(q, base, err, base.show(p.Old.Path))
 		}

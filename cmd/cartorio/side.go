@@ -26,7 +26,7 @@ type reading struct {
 	include, exclude []string
 	declared         declarations
 	gate             bool      // for the command that judges, and has its flags
-	from             *string   // where identities are seen from, where another side says so
+	head             *side     // of a base: where identities are seen from, and much of the same
 	in               io.Reader // what "-" stands for
 }
 
@@ -162,6 +162,15 @@ func openGit(ctx context.Context, spec gitfs.Spec, head *side, allowEmpty bool, 
 	tree, file, err := repository.Open(ctx, commit, dir)
 	if err == nil {
 		s.close = func() { _ = tree.Close() }
+		if head != nil && head.commit == "" {
+			tree.Near = func(name string) (string, bool) {
+				e, ok := head.folder.Entry(name)
+				if !ok {
+					return "", false
+				}
+				return e.Source.Text, true
+			}
+		}
 		if file != "" {
 			s.file, s.under = file, []string{file}
 			s.prefix = strings.TrimSuffix(s.prefix, dir) + path.Dir(dir)
@@ -279,14 +288,15 @@ func (s *side) empty(ctx context.Context) (*side, error) {
 // read opens the tree. A single file is read alone at first: the folder around
 // it may be anything, and matters only when the file refers to something.
 func (s *side) read(ctx context.Context, fsys fs.FS, r reading, declared map[string]folder.Declaration, families []folder.Family) error {
-	if r.from != nil {
-		s.from = *r.from
+	var beside *folder.Folder
+	if r.head != nil {
+		s.from, beside = r.head.from, r.head.folder
 	}
 	if s.from == "." {
 		s.from = ""
 	}
 	o := folder.Options{
-		Formats: formats.All, From: s.from, Naming: r.naming, Include: r.include, Exclude: r.exclude, Declared: declared, Families: families, Context: r.declared.context,
+		Formats: formats.All, From: s.from, Beside: beside, Naming: r.naming, Include: r.include, Exclude: r.exclude, Declared: declared, Families: families, Context: r.declared.context,
 		Only: nil, Under: s.under,
 	}
 	if s.file != "" {

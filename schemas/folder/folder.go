@@ -41,6 +41,9 @@ type Options struct {
 	// Families are files that are declared together; what Declared says of one
 	// file wins, then the first family that matches.
 	Families []Family
+	// Beside is a folder that holds much of the same: what a file defines and needs is
+	// taken from there where path and text are the same. It changes no answer.
+	Beside *Folder
 	// Skip leaves out files, and folders with all that is in them, as if they
 	// were not there; nil leaves out none. It is not asked about Only.
 	Skip func(p string, isFolder bool) bool
@@ -154,6 +157,7 @@ type Folder struct {
 	digests   []digest // of Entries
 	used      []bool   // of Entries: another one refers to it
 	subjects  bool     // paths are subjects; see Newest
+	outlines  map[string]outlined
 }
 
 // digest is over a file's type and text and, per reference, its name and the
@@ -241,7 +245,7 @@ func Open(ctx context.Context, fsys fs.FS, options Options) (*Folder, error) {
 			}
 		}
 	}
-	r := reader{fsys: fsys, options: o, folder: &Folder{}}
+	r := reader{fsys: fsys, options: o, folder: &Folder{outlines: map[string]outlined{}}}
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}

@@ -30,6 +30,7 @@ type reader struct {
 	options Options
 	folder  *Folder
 	files   []*file
+	buffer  []byte // for reading one file after the other
 	nodes   int
 	bytes   int64
 }
@@ -179,7 +180,7 @@ func (r *reader) one(p string) error {
 		f.Source.Type = candidates[0].Type
 		return r.keep(f)
 	}
-	f := outline(p, text, candidates, certain, r.options.Limits)
+	f := r.outline(p, text, candidates, certain)
 	if f == nil {
 		r.folder.Others = append(r.folder.Others, p)
 		return nil
@@ -220,6 +221,36 @@ func rank(t schemas.Type) int {
 	return 1
 }
 
+// outlined is what was asked about a file, and what it is.
+type outlined struct {
+	candidates []schemas.Type
+	certain    bool
+	limits     schemas.Limits
+	file       file
+}
+
+// outline finds what a file is, from the folder beside where that was asked of the
+// same text there.
+func (r *reader) outline(p, text string, candidates []schemas.Format, certain bool) *file {
+	o := outlined{certain: certain, limits: r.options.Limits}
+	for _, c := range candidates {
+		o.candidates = append(o.candidates, c.Type)
+	}
+	if b := r.options.Beside; b != nil {
+		was, ok := b.outlines[p]
+		if ok && was.file.Source.Text == text && was.certain == certain && was.limits == o.limits && slices.Equal(was.candidates, o.candidates) {
+			f := was.file
+			return &f
+		}
+	}
+	f := outline(p, text, candidates, certain, r.options.Limits)
+	if f != nil {
+		o.file = *f
+		r.folder.outlines[p] = o
+	}
+	return f
+}
+
 // outline asks each format what the text is. certain files that no format
 // recognizes belong to the first one, with its error.
 func outline(p, text string, candidates []schemas.Format, certain bool, limits schemas.Limits) *file {
@@ -256,7 +287,7 @@ func (r *reader) text(p string) (string, error) {
 		return "", fmt.Errorf("reading a schema file: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	most := r.options.Limits.Text
+	most, size := r.options.Limits.Text, 0
 	if info, err := f.Stat(); err == nil {
 		if info.IsDir() {
 			return "", fmt.Errorf("reading %s: it is a folder, where a file was expected", p)
@@ -264,16 +295,29 @@ func (r *reader) text(p string) (string, error) {
 		if info.Size() > int64(most) {
 			return "", unusable{&schemas.LimitError{Limit: schemas.LimitText, Most: most, Found: int(info.Size())}}
 		}
+		size = int(info.Size())
 	}
-	b, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
-	if err != nil {
-		return "", fmt.Errorf("reading a schema file: %w", err)
+	// The size is a hint: a file may grow while it is read.
+	if len(r.buffer) <= size {
+		r.buffer = make([]byte, max(2*size, 64<<10))
 	}
-	if len(b) > most {
-		return "", unusable{&schemas.LimitError{Limit: schemas.LimitText, Most: most, Found: len(b)}}
+	var read strings.Builder
+	read.Grow(size)
+	for {
+		n, err := f.Read(r.buffer)
+		read.Write(r.buffer[:n])
+		if read.Len() > most {
+			return "", unusable{&schemas.LimitError{Limit: schemas.LimitText, Most: most, Found: read.Len()}}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return "", fmt.Errorf("reading a schema file: %w", err)
+		}
 	}
 	// A byte order mark is about the file, not of the text.
-	text := strings.TrimPrefix(string(b), "\ufeff")
+	text := strings.TrimPrefix(read.String(), "\ufeff")
 	if at := invalidUTF8(text); at >= 0 {
 		return "", unusable{schemas.SyntaxErrors{{
 			Position: schemas.PositionAt(text, at),

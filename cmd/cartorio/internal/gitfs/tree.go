@@ -4,8 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha1" //nolint:gosec // git names objects by it
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os/exec"
@@ -26,6 +30,10 @@ type Tree struct {
 	// Unnamed counts files whose names are no UTF-8 or no valid paths; they are
 	// left out.
 	Unnamed int
+	// Near answers a text that the file of that name may hold, as one that lies in the
+	// work tree beside it. It is read in place of the object where its id proves that
+	// it is the same; nil answers none.
+	Near func(name string) (text string, ok bool)
 
 	nodes map[string]*node
 	batch *batch
@@ -197,11 +205,33 @@ func (t *Tree) ReadFile(name string) ([]byte, error) {
 	if !n.mode.IsRegular() {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("it is no regular file")}
 	}
+	if t.Near != nil {
+		if text, ok := t.Near(name); ok && int64(len(text)) == n.size && isObject(n.object, text) {
+			return []byte(text), nil
+		}
+	}
 	b, err := t.batch.read(n.object, n.size)
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
 	}
 	return b, nil
+}
+
+// isObject tells whether a text is the object of an id, which is the SHA-1 or the
+// SHA-256 of its kind, length and text.
+func isObject(id, text string) bool {
+	var h hash.Hash
+	switch len(id) {
+	case 2 * sha1.Size:
+		h = sha1.New() //nolint:gosec // it is what git names objects by
+	case 2 * sha256.Size:
+		h = sha256.New()
+	default:
+		return false
+	}
+	fmt.Fprintf(h, "blob %d\x00", len(text)) //nolint:errcheck // a hash takes everything
+	io.WriteString(h, text)                  //nolint:errcheck // as above
+	return hex.EncodeToString(h.Sum(nil)) == id
 }
 
 // ReadDir lists a folder by name.

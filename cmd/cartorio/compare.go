@@ -121,7 +121,7 @@ func documentOf(results []result) compat.Document {
 }
 
 // collectorFloor is in bytes.
-const collectorFloor = 48 << 20
+const collectorFloor = 20 << 20
 
 // compareSides compares every pair, in order of path. Pairs are independent, so
 // they share the processors; the order of the answers does not depend on it.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bufbuild/protocompile"
 	"github.com/linkedin/goavro/v2"
 	referee "github.com/santhosh-tekuri/jsonschema/v5"
 
@@ -66,7 +67,8 @@ func setLevel(t testing.TB, r *registry.Registry, scope schemas.Subject, level c
 // BenchmarkTransitive checks a schema of 100 fields against 1,000 versions:
 // cold, as after a start; with every version parsed and none compared; and hot,
 // as a producer finds it that starts again. Beside Avro stands goavro's parse of the
-// 1,000 texts, beside JSON Schema their compilation by v5.
+// 1,000 texts, beside JSON Schema their compilation by v5, beside Protobuf that by
+// protocompile.
 func BenchmarkTransitive(b *testing.B) {
 	check := func(b *testing.B, r *registry.Registry, scope schemas.Subject, source schemas.Source) {
 		b.Helper()
@@ -99,6 +101,19 @@ func BenchmarkTransitive(b *testing.B) {
 		for b.Loop() {
 			for n := range transitive {
 				if _, err := goavro.NewCodec(hundredFields(schemas.Avro, n).Text); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+	b.Run("protocompile", func(b *testing.B) {
+		for b.Loop() {
+			for n := range transitive {
+				text := hundredFields(schemas.Protobuf, n).Text
+				c := protocompile.Compiler{MaxParallelism: 1, Resolver: &protocompile.SourceResolver{
+					Accessor: protocompile.SourceAccessorFromMap(map[string]string{"s.proto": text}),
+				}}
+				if _, err := c.Compile(b.Context(), "s.proto"); err != nil {
 					b.Fatal(err)
 				}
 			}

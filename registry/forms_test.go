@@ -119,10 +119,14 @@ func TestFirstLookAtALongHistory(t *testing.T) {
 		"nothing like it":   {schemas.Unordered, nil, `lookup s "A f7 x" => 40403`, window, 2*window + 10},
 		"each is read once": {schemas.Unordered, nil, strings.Repeat("lookup s \"A f7 x\" => 40403\n", 9), versions, versions + 30},
 		"without likeness":  {nil, nil, `lookup s "A f7 x" => 40403`, versions, versions + 10},
-		"printed anew, lately stored": {schemas.Unordered, func(f *fake) schemas.Schema { return spaced{f} },
-			`lookup s "A f990 x y" => id 991 v991`, 1, window},
-		"printed anew, stored long ago": {schemas.Unordered, func(f *fake) schemas.Schema { return spaced{f} },
-			strings.Repeat("lookup s \"A f7 x\" => 40403\n", 9) + `lookup s "A f7 x y" => id 8 v8`, versions, versions + 20},
+		"printed anew, lately stored": {
+			schemas.Unordered, func(f *fake) schemas.Schema { return spaced{f} },
+			`lookup s "A f990 x y" => id 991 v991`, 1, window,
+		},
+		"printed anew, stored long ago": {
+			schemas.Unordered, func(f *fake) schemas.Schema { return spaced{f} },
+			strings.Repeat("lookup s \"A f7 x\" => 40403\n", 9) + `lookup s "A f7 x y" => id 8 v8`, versions, versions + 20,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

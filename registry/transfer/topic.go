@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"crypto/md5" //nolint:gosec // the topic's own check is MD5; it is an identity, not a protection
 	"encoding/base64"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/cartorio-registry/cartorio/registry"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -25,7 +27,7 @@ import (
 // Source: REST contract 9 and 10.1.
 func FromTopic(ctx context.Context, in io.Reader) (Gathered, error) {
 	t := &topic{
-		versions: map[place]*registry.Held{}, ids: map[schemas.ID]map[place]bool{}, settings: map[schemas.Subject]*registry.Setting{},
+		versions: map[place]*registry.Held{}, ids: map[schemas.ID]*holders{}, settings: map[schemas.Subject]*registry.Setting{},
 		contexts: map[schemas.Context]*registry.HeldContext{}, high: map[schemas.Subject]schemas.Version{}, gone: map[place]registry.Gone{},
 	}
 	records := 0
@@ -52,7 +54,7 @@ func FromTopic(ctx context.Context, in io.Reader) (Gathered, error) {
 // topic is the state that a replay folds.
 type topic struct {
 	versions map[place]*registry.Held
-	ids      map[schemas.ID]map[place]bool
+	ids      map[schemas.ID]*holders
 	settings map[schemas.Subject]*registry.Setting
 	contexts map[schemas.Context]*registry.HeldContext
 	high     map[schemas.Subject]schemas.Version
@@ -180,11 +182,10 @@ func (t *topic) schema(r record, at place) error {
 		Source:   schemas.Source{Type: kind, Text: b.Schema, References: referencesOf(b.References)},
 		Metadata: b.Metadata.metadata(), RuleSet: b.RuleSet.rules(), Deleted: b.Deleted, Time: r.time,
 	}}
-	for other := range t.ids[held.ID] {
-		if v := t.versions[other]; other != at && v.Source.Text != held.Source.Text {
-			t.skip(r, subject, "version %d is skipped: its id %d stands for another text already (subject %q version %d)", at.version, b.ID, other.subject, other.version)
-			return nil
-		}
+	if h := t.ids[held.ID]; h != nil && h.text != held.Source.Text && h.others(at) {
+		other := h.named(at)
+		t.skip(r, subject, "version %d is skipped: its id %d stands for another text already (subject %q version %d)", at.version, b.ID, other.subject, other.version)
+		return nil
 	}
 	t.checkMD5(r, held, b.MD5)
 	if old != nil {
@@ -195,9 +196,9 @@ func (t *topic) schema(r record, at place) error {
 	}
 	t.versions[at] = held
 	if t.ids[held.ID] == nil {
-		t.ids[held.ID] = map[place]bool{}
+		t.ids[held.ID] = &holders{text: held.Source.Text, first: at, at: map[place]bool{}}
 	}
-	t.ids[held.ID][at] = true
+	t.ids[held.ID].at[at] = true
 	delete(t.gone, at)
 	c := t.context(at.subject.Context)
 	c.Listed, c.High = true, max(c.High, b.ID)
@@ -207,10 +208,39 @@ func (t *topic) schema(r record, at place) error {
 
 func (t *topic) drop(at place, v *registry.Held) {
 	delete(t.versions, at)
-	delete(t.ids[v.ID], at)
-	if len(t.ids[v.ID]) == 0 {
+	delete(t.ids[v.ID].at, at)
+	if len(t.ids[v.ID].at) == 0 {
 		delete(t.ids, v.ID)
 	}
+}
+
+// holders are the versions that carry an id, all with one text. A schema may be
+// under every subject of a registry: none of this asks them all.
+type holders struct {
+	text  string
+	first place
+	at    map[place]bool
+}
+
+// others tells whether a version beside p carries the id.
+func (h *holders) others(p place) bool { return len(h.at) > 1 || !h.at[p] }
+
+// named is the version that messages name beside p: the first that is still
+// there, else the smallest.
+func (h *holders) named(p place) place {
+	if h.first != p && h.at[h.first] {
+		return h.first
+	}
+	list := make([]place, 0, len(h.at))
+	for other := range h.at {
+		if other != p {
+			list = append(list, other)
+		}
+	}
+	h.first = slices.MinFunc(list, func(a, b place) int {
+		return cmp.Or(strings.Compare(a.subject.String(), b.subject.String()), cmp.Compare(a.version, b.version))
+	})
+	return h.first
 }
 
 // checkMD5 tells of texts that another version of the registry printed.

@@ -230,3 +230,31 @@ func FuzzTopic(f *testing.F) {
 		}
 	})
 }
+
+// A schema under very many subjects is read in time that grows with them, and what
+// its id cannot stand for beside it is told alike each time.
+func TestTopicOfOneSchema(t *testing.T) {
+	t.Parallel()
+	const subjects = 30_000
+	var dump strings.Builder
+	put := func(key, value string) { fmt.Fprintf(&dump, "%s\t%s\n", key, value) }
+	for n := range subjects {
+		name := fmt.Sprint("s", n)
+		put(schemaKey(name, 1), schemaValue(name, 1, 7, `"string"`, ""))
+	}
+	put(schemaKey("other", 1), schemaValue("other", 1, 7, `"int"`, ""))
+	put(schemaKey("s0", 1), "null")
+	put(schemaKey("other", 2), schemaValue("other", 2, 7, `"int"`, ""))
+	// A place may get another text when it alone has the id.
+	put(schemaKey("alone", 1), schemaValue("alone", 1, 8, `"int"`, ""))
+	put(schemaKey("alone", 1), schemaValue("alone", 1, 8, `"long"`, ""))
+	g, err := transfer.FromTopic(t.Context(), strings.NewReader(dump.String()))
+	if err != nil || len(g.Versions) != subjects || len(g.Losses) != 2 {
+		t.Fatalf("%d versions and %v, %v", len(g.Versions), g.Losses, err)
+	}
+	for i, want := range []string{`(subject "s0" version 1)`, `(subject "s1" version 1)`} {
+		if got := g.Losses[i].String(); !strings.Contains(got, want) {
+			t.Errorf("%s, want it to name %s", got, want)
+		}
+	}
+}

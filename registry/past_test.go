@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -215,4 +216,34 @@ func overrideOf(c *registry.Config) *schemas.Metadata {
 		return nil
 	}
 	return c.OverrideMetadata
+}
+
+// A clock that goes back gives no later moment an earlier answer, and breaks no
+// number.
+func TestAsOfWithAClockThatGoesBack(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	start := now
+	r := open(t, func(o *registry.Options) { o.Now = func() time.Time { return now } })
+	registry.PointsEvery(r, 2)
+	revisions := []registry.Revision{r.Revision()}
+	for i, minute := range []int{10, 20, -30, 5, 20, 30} {
+		now = start.Add(time.Duration(minute) * time.Minute)
+		play(t, r, fmt.Sprintf(`register s "A f%d?" => id %d v%d new`, i, i+1, i+1))
+		revisions = append(revisions, r.Revision())
+	}
+	now = start.Add(time.Hour)
+	for range 2 {
+		for minute, want := range map[int]registry.Revision{
+			-31: 0,
+			-30: 0, // the event of that time came behind later ones
+			0:   revisions[0], 9: revisions[0], 10: revisions[1], 19: revisions[1],
+			20: revisions[5], 29: revisions[5], 30: revisions[6], 60: revisions[6],
+		} {
+			past, err := r.AsOf(t.Context(), registry.Moment{Time: start.Add(time.Duration(minute) * time.Minute)})
+			if err != nil || past.Revision() != want {
+				t.Errorf("minute %d is revision %v (%v), want %d", minute, past.Revision(), err, want)
+			}
+		}
+	}
 }

@@ -121,6 +121,16 @@ func TestGateOverARepository(t *testing.T) {
 		t.Errorf("%v: %+v with %d findings", err, doc.Summary, len(doc.Findings))
 	}
 	t.Logf("%d files of each format, against git, three changed: %v", files, some)
+	// What git itself needs to read the base and the work tree says how fast the
+	// machine is just now; the gate reads little of the first.
+	if _, err := exec.LookPath("sh"); err == nil {
+		objects := spend(t, 0, "sh", "-c", `cd "$0" && git ls-tree -r HEAD | cut -f 1 | cut -d " " -f 3 | git cat-file --batch >/dev/null && git ls-files | git hash-object --stdin-paths >/dev/null`, old)
+		ratio := float64(some.processor) / float64(objects.processor)
+		t.Logf("reading the same objects and files with git: %v; the gate takes %.1f times as much", objects, ratio)
+		if most := 6.0; files >= 1000 && ratio > most {
+			t.Errorf("the pull request took %.1f times what reading takes, more than %.0f", ratio, most)
+		}
+	}
 	if some.clock > few*slack {
 		t.Errorf("the pull request took %v, more than %v", some.clock, few*slack)
 	}

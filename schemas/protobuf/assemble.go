@@ -43,7 +43,7 @@ const (
 )
 
 // mostLookups bounds the names of a file by the files that it sees.
-const mostLookups = 1 << 19
+const mostLookups = 1 << 16
 
 // assemble answers nil for a file that is the compiler's. Its imports have their
 // names in the table; with keep it puts its own there.

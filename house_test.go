@@ -1,9 +1,11 @@
-// Package cartorio_test holds the one test that looks at the whole house: which
-// room may import which. It parses the files itself, because a test that asked
-// the go command would be answered from a cache that does not see new imports.
+// Package cartorio_test holds the tests that look at the whole house: which room
+// may import which, and how long a file may be. It parses the files itself, because
+// a test that asked the go command would be answered from a cache that does not see
+// new imports.
 package cartorio_test
 
 import (
+	"bytes"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -218,6 +220,36 @@ func TestImportsGoOneWay(t *testing.T) {
 	}
 	if len(seen) < 10 {
 		t.Errorf("only %d packages were looked at", len(seen))
+	}
+}
+
+// A file has one subject, and stays shorter than tooLong.
+func TestFilesAreShort(t *testing.T) {
+	t.Parallel()
+	const tooLong = 500 // lines
+	seen := 0
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && d.Name() != "." && strings.HasPrefix(d.Name(), ".") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(file, ".go") {
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		seen++
+		if n := bytes.Count(text, []byte("\n")); n >= tooLong {
+			t.Errorf("%s has %d lines, and may have fewer than %d: part it by subject", file, n, tooLong)
+		}
+		return nil
+	})
+	if err != nil || seen < 100 {
+		t.Errorf("%d files were looked at: %v", seen, err)
 	}
 }
 

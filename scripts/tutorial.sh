@@ -113,7 +113,7 @@ Commit both:
 X
 show 0 "git add . && git commit -qm 'the gate'"
 say <<'X'
-Name the same folder here and in the workflow, since findings are known by their subjects, which are seen from there. Nothing has changed yet, and the gate says so:
+The workflow names the same folder. Nothing has changed yet, and the gate says so:
 X
 show 0 cartorio check schemas
 say <<'X'

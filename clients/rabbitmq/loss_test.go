@@ -6,9 +6,11 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
@@ -96,8 +98,44 @@ func TestProducerThatMayLose(t *testing.T) {
 	}
 }
 
-// The same on a real broker: what is published arrives, and the consumer's reason
-// does not keep it from consuming.
+// One that dials keeps nobody waiting for longer than their own context lasts.
+func TestLossWhileAnotherDials(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := brokertest.NewShelf(orderV1).Validator()
+		defer v.Close()
+		dial := func(ctx context.Context) (rabbitmq.Channel, error) {
+			<-ctx.Done() // the broker's host says nothing
+			return nil, ctx.Err()
+		}
+		p := rabbitmq.NewProducer(dial, v, validate.Version(orders, 1), rabbitmq.ProducerOptions{LossAcceptable: "presence"})
+		begin := time.Now()
+		lasting := func(d time.Duration, f func(ctx context.Context) error) {
+			ctx, cancel := context.WithTimeout(ctx, d)
+			defer cancel()
+			if err := f(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != d {
+				t.Errorf("after %v of %v: %v", time.Since(begin), d, err)
+			}
+		}
+		publish := func(ctx context.Context) error {
+			return p.Publish(ctx, "orders", "k", amqp.Publishing{Body: []byte(`{"id":1}`)})
+		}
+		var all sync.WaitGroup
+		all.Go(func() { lasting(time.Minute, publish) })
+		synctest.Wait()
+		all.Go(func() { lasting(time.Second, publish) })
+		all.Go(func() { lasting(2*time.Second, publish) })
+		synctest.Wait()
+		lasting(3*time.Second, p.Close)
+		all.Wait()
+		if err := publish(ctx); !errors.Is(err, rabbitmq.ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+	})
+}
+
+// On a real broker what is published arrives, and the consumer's reason does not
+// keep it from consuming.
 func TestRealLossAcceptable(t *testing.T) {
 	t.Parallel()
 	r := connect(t)

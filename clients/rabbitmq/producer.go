@@ -42,7 +42,7 @@ func NewProducer(open Open, v *validate.Validator, pin validate.Pin, o ProducerO
 	}
 	if o.LossAcceptable != "" {
 		v.Logger().Warn("messages may be lost: they are published without confirms", "reason", o.LossAcceptable)
-		return &Producer{validator: v, pin: pin, mode: amqp.Transient, out: &unconfirmed{open: open}}
+		return &Producer{validator: v, pin: pin, mode: amqp.Transient, out: newUnconfirmed(open)}
 	}
 	return &Producer{validator: v, pin: pin, mode: amqp.Persistent, out: newConfirmer(open, o.Window)}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
@@ -12,12 +12,16 @@ import (
 // unconfirmed publishes what may be lost: it hands a message to the connection
 // and asks for no confirm.
 type unconfirmed struct {
-	open Open
+	open   Open
+	turn   chan struct{} // whoever is in it has the channel; a lock would wait longer than a context lasts
+	closed atomic.Bool
 
-	mu     sync.Mutex
-	ch     Channel
+	ch     Channel // guarded by turn, as is what closes
 	closes chan *amqp.Error
-	closed bool
+}
+
+func newUnconfirmed(open Open) *unconfirmed {
+	return &unconfirmed{open: open, turn: make(chan struct{}, 1)}
 }
 
 func (u *unconfirmed) publish(ctx context.Context, exchange, key string, msg amqp.Publishing) error {
@@ -30,9 +34,13 @@ func (u *unconfirmed) publish(ctx context.Context, exchange, key string, msg amq
 	if err := msg.Headers.Validate(); err != nil {
 		return fail(Refused, fmt.Errorf("a header's value has a type that AMQP does not know: %w", err))
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.closed {
+	select {
+	case u.turn <- struct{}{}:
+	case <-ctx.Done():
+		return fail(Unsent, ctx.Err())
+	}
+	defer func() { <-u.turn }()
+	if u.closed.Load() {
 		return fail(Unsent, ErrClosed)
 	}
 	select {
@@ -54,10 +62,14 @@ func (u *unconfirmed) publish(ctx context.Context, exchange, key string, msg amq
 	return nil
 }
 
-func (u *unconfirmed) close(context.Context) error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.closed = true
+func (u *unconfirmed) close(ctx context.Context) error {
+	u.closed.Store(true)
+	select {
+	case u.turn <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("close a publisher with messages on their way: %w", ctx.Err())
+	}
+	defer func() { <-u.turn }()
 	if u.ch == nil {
 		return nil
 	}

@@ -25,7 +25,7 @@ Cartório speaks the REST contract of the Confluent Schema Registry (` + Imitate
 - **The past**: reads with ` + "`asOf`" + ` answer as of a revision of the journal or an RFC 3339 time, and name the revision in ` + "`" + revisionHeader + "`" + `. A text that was permanently deleted since is answered with ` + "`erased`" + `, and as raw text with 40403. The first look at a part of the past folds the journal's events up to it, later ones at most 25,000.
 - **Inline tags**: paths in ` + "`schemaTags`" + ` have full names: ` + "`com.acme.User.home.com.acme.Address.street`" + ` in Avro (arrays, maps and unions leave no trace), ` + "`object.home.object.street`" + `, ` + "`allof.0.object.a`" + `, ` + "`object.list.array.object.a`" + ` and ` + "`$defs.D.object.a`" + ` in JSON Schema, ` + "`.acme.User.street`" + ` in Protobuf. Requests may leave out namespaces and packages.
 - **Caching**: answers by id, by GUID and of schema texts carry an ` + "`ETag`" + `. Nothing may be stored by caches but the text of a GUID under ` + "`/api/v1`" + `, which may be kept for ever.
-- ` + "`X-Request-ID`" + ` is sent back, or made. ` + "`" + risksHeader + "`" + ` counts, on answers to comparisons, what may hurt data though the verdict lets it pass.
+- ` + "`X-Request-ID`" + ` is sent back when it is printable text of at most 256 bytes, or made; the journal keeps it with every write. ` + "`" + risksHeader + "`" + ` counts, on answers to comparisons, what may hurt data though the verdict lets it pass.
 
 ## Endpoints
 

@@ -5,22 +5,28 @@ import (
 	"strings"
 )
 
+// mostFollowed is how many times over a text its ignored elements may be followed
+// to their ends: unclosed ones go to the end of the text, each.
+const mostFollowed = 8
+
 // inComments reads the comments of a Protobuf text.
 func inComments(text string) []Ignore {
 	var list []Ignore
 	s := scanner{text: text}
+	left := mostFollowed*len(text) + 1<<16 // bytes that elements may be followed for
 	for !s.done() && len(list) <= MostIgnores {
 		if begin, end, ok := s.comment(); ok {
-			list = append(list, ignoresOf(text, begin, end, s.depth)...)
+			list = append(list, ignoresOf(text, begin, end, s.depth, &left)...)
 			continue
 		}
 		s.step()
+		s.skip()
 	}
 	return list
 }
 
 // ignoresOf reads the lines of one comment, which stands at a depth of braces.
-func ignoresOf(text string, begin, end, depth int) []Ignore {
+func ignoresOf(text string, begin, end, depth int, left *int) []Ignore {
 	var list []Ignore
 	at := begin
 	for line := range strings.Lines(text[begin:end]) {
@@ -38,8 +44,11 @@ func ignoresOf(text string, begin, end, depth int) []Ignore {
 			rule, said, _ := strings.Cut(rest, " ")
 			one.Rule, one.Position.Offset = rule, at+strings.Index(line, IgnoreMark)
 			one.said(said)
-			if one.from, one.to = covered(text, begin, end, depth); one.to == 0 && one.Wrong == "" {
+			if one.from, one.to = covered(text, begin, end, depth, left); one.to == 0 && one.Wrong == "" {
 				one.Wrong = "no element follows it"
+			}
+			if *left <= 0 {
+				one.Wrong, one.to = "the schema has too many of them around long elements: name the findings in cartorio.exceptions.yaml", 0
 			}
 			list = append(list, one)
 		}
@@ -50,7 +59,7 @@ func ignoresOf(text string, begin, end, depth int) []Ignore {
 
 // covered is the element that a comment is about: the one whose first line it
 // ends, else the one behind it.
-func covered(text string, begin, end, depth int) (from, to int) {
+func covered(text string, begin, end, depth int, left *int) (from, to int) {
 	line := strings.LastIndexByte(text[:begin], '\n') + 1
 	from = line + len(text[line:begin]) - len(strings.TrimLeft(text[line:begin], " \t\r"))
 	if before := strings.TrimSpace(text[line:begin]); before == "" || strings.HasPrefix(before, "}") {
@@ -75,7 +84,8 @@ func covered(text string, begin, end, depth int) (from, to int) {
 	}
 	// The element ends with its statement, or with the block that it opens.
 	s := scanner{text: text, at: from}
-	for !s.done() {
+	defer func() { *left -= s.at - from }()
+	for !s.done() && s.at-from < *left {
 		if _, _, ok := s.comment(); ok {
 			continue
 		}
@@ -84,6 +94,7 @@ func covered(text string, begin, end, depth int) (from, to int) {
 		if s.depth <= 0 && (c == ';' || c == '}') {
 			break
 		}
+		s.skip()
 	}
 	return from, s.at
 }
@@ -115,6 +126,15 @@ func (s *scanner) comment() (begin, end int, ok bool) {
 	}
 	begin, s.at = s.at, end
 	return begin, end, true
+}
+
+// skip passes over what means nothing here.
+func (s *scanner) skip() {
+	if n := strings.IndexAny(s.text[s.at:], "{}[]()\"'/;"); n >= 0 {
+		s.at += n
+	} else {
+		s.at = len(s.text)
+	}
 }
 
 // step passes over one byte, or one string.

@@ -96,5 +96,8 @@ func TestManyIgnores(t *testing.T) {
 		if n := len(list); n != lint.MostIgnores+1 || !strings.Contains(list[n-1].Wrong, "more than 200") {
 			t.Errorf("%s: %d, the last %+v", format, n, list[n-1])
 		}
+		if format == schemas.Protobuf && !strings.Contains(list[100].Wrong, "around long elements") { // none of them is closed
+			t.Errorf("number 100 is %+v", list[100])
+		}
 	}
 }

@@ -68,7 +68,7 @@ func (w *Workshop) NetworkCut(t *testing.T, at Place, target string) {
 	line := NewLine(t, target)
 	p := at.Part()
 	p.Through = line.Address
-	r := newRush(t, at, p, 1000)
+	r := newRush(t, at, p, 2000)
 	for range 2 {
 		line.Cut()
 		since := time.Now()
@@ -91,7 +91,8 @@ func newRush(t *testing.T, at Place, p Part, n int) *rush {
 	t.Helper()
 	r := &rush{t: t, at: at, n: n}
 	r.consumer = start(t, p)
-	p.IsProducer, p.Count = true, n
+	// There is something left to do when the trouble is over.
+	p.IsProducer, p.Count, p.Pace = true, n, 5*time.Millisecond
 	r.producer = start(t, p)
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -109,8 +110,10 @@ func (r *rush) goesOn(after string) {
 	r.t.Helper()
 	since, confirmed := time.Now(), len(r.producer.done())
 	enough := min(confirmed+100, r.n-1)
-	Await(r.t, "it goes on after "+after, func() bool { return len(r.producer.done()) > enough && r.handled() > enough })
-	r.t.Logf("%s at %d messages: both sides went on %v later", after, confirmed, time.Since(since).Round(time.Millisecond))
+	Await(r.t, "the producer goes on after "+after, func() bool { return len(r.producer.done()) > enough })
+	published := time.Since(since)
+	Await(r.t, "the consumer goes on after "+after, func() bool { return r.handled() > enough })
+	r.t.Logf("%s at %d messages: the producer went on %v later, the consumer %v", after, confirmed, published.Round(time.Millisecond), time.Since(since).Round(time.Millisecond))
 }
 
 // end waits for all messages and checks them.

@@ -48,11 +48,13 @@ type Part struct {
 	Static bool
 
 	// The following are the workshop's: what it does, where it dies ("" for nowhere),
-	// the file of what was durably done, and how many messages are produced.
+	// the file of what was durably done, how many messages are produced, and how long
+	// each takes at least.
 	IsProducer    bool
 	Step, Message string
 	Effects       string
 	Count         int
+	Pace          time.Duration
 }
 
 // At dies when the part is to die there: it ends the process as kill -9 does.
@@ -138,6 +140,9 @@ func (w *Workshop) perform(p *Part) error {
 	// outbox does.
 	for n := len(lines(p.Effects)); n < p.Count; n++ {
 		id := fmt.Sprintf("%05d", n)
+		if p.Pace > 0 && deliver.Sleep(ctx, p.Pace) != nil {
+			return ctx.Err()
+		}
 		p.At("not sent", id)
 		if err := publish(ctx, "k"+strconv.Itoa(n%5), id); err != nil {
 			return err

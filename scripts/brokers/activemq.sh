@@ -58,7 +58,7 @@ start_activemq() { # FOLDER
     stomp=$(free_port) && amqp=$(free_port) || return 1
     if [ -n "$libs" ]; then
       # shellcheck disable=SC2089 # XML
-      connector="<transportConnector name=\"amqp\" uri=\"amqp://127.0.0.1:$amqp?transport.transformer=jms\"/>"
+      connector="<transportConnector name=\"amqp\" uri=\"amqp://127.0.0.1:$amqp?transport.transformer=jms&amp;transport.wireFormat.idleTimeout=5000\"/>"
       printf '%s\n' java "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn" -cp "$libs/*" org.apache.activemq.console.command.ShellCommand > "$home/command"
       echo "amqp://127.0.0.1:$amqp" > "$home/amqp"
     else

@@ -1,6 +1,9 @@
 package queues
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // object is a JSON object; RabbitMQ's writes an empty one as an empty list.
 type object map[string]any
@@ -24,7 +27,7 @@ const mostText = 500
 
 func cut(text string) string {
 	if len(text) > mostText {
-		return text[:mostText] + "…"
+		return strings.ToValidUTF8(text[:mostText], "") + "…" // a letter may lie across the end
 	}
 	return text
 }

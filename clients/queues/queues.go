@@ -75,10 +75,10 @@ func Ask(ctx context.Context, at brokers.Address, o Options) (Numbers, error) {
 	switch {
 	case at.Kind == brokers.RabbitMQ && o.Management != "":
 		if n, err = overManagement(ctx, at, o); err == nil {
-			err = n.refresh(at)
+			err = n.refresh(ctx, at)
 		}
 	case at.Kind == brokers.RabbitMQ:
-		n, err = overAMQP(at)
+		n, err = overAMQP(ctx, at)
 	case at.Kind == brokers.Kafka:
 		n, err = overKafka(ctx, at, o.Group)
 	case o.Management != "":

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -110,6 +112,24 @@ func TestManagementThatDoesNotAnswer(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// A broker that takes the connection and says nothing is waited for no longer
+// than the context lasts.
+func TestRabbitMQThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	_, err = queues.Ask(ctx, address(t, "amqp://guest:secret@"+silent.Addr().String()+"/#orders"), queues.Options{})
+	if !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "secret") || time.Since(begin) > 10*time.Second {
+		t.Errorf("after %v: %v", time.Since(begin), err)
 	}
 }
 
@@ -228,7 +248,7 @@ func TestSample(t *testing.T) {
 		letter([]byte("{}"), "messageId", "m4"),
 		letter(nil, "messageId", "m5"), // a tombstone is of no version
 		letter(make([]byte, queues.LargePayload), "messageId", "m6", "schemaVersion", "1"),
-		letter(append(make([]byte, queues.LargePayload), 1), "messageId", strings.Repeat("x", 1000), "schemaVersion", "1"),
+		letter(append(make([]byte, queues.LargePayload), 1), "messageId", "x"+strings.Repeat("é", 500), "schemaVersion", "1"),
 		letter([]byte("{}"), "schemaVersion", "1"),
 	}}
 	s, err := queues.Look(t.Context(), b, 100)
@@ -238,7 +258,7 @@ func TestSample(t *testing.T) {
 	if s.Messages != 8 || s.ID.Count != 1 || !strings.HasPrefix(s.ID.Which[0], "sha256-") || s.Otherwise != 2 || cmp.Diff(s.Version, queues.Lack{Count: 3, Which: []string{"m2", "m3", "m4"}}) != "" {
 		t.Errorf("%+v", s)
 	}
-	if s.Key.Count != 7 || len(s.Key.Which) != 5 || s.Large.Count != 1 || len(s.Large.Which[0]) > 510 || s.MeanBytes != (2*queues.LargePayload+1+8+6)/8 {
+	if s.Key.Count != 7 || len(s.Key.Which) != 5 || s.Large.Count != 1 || s.Large.Which[0] != "x"+strings.Repeat("é", 249)+"…" || s.MeanBytes != (2*queues.LargePayload+1+8+6)/8 {
 		t.Errorf("%+v", s)
 	}
 	if text, err := json.Marshal(s); err != nil || strings.Contains(string(text), "bytes") {

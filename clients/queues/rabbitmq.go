@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -18,9 +19,20 @@ import (
 const lossArgument = "cartorio-loss-acceptable"
 
 // overAMQP asks what the protocol tells: what waits, and how many consume.
-func overAMQP(at brokers.Address) (Numbers, error) {
-	conn, err := amqp.DialConfig(at.Server(), amqp.Config{Heartbeat: 10 * time.Second, TLSClientConfig: at.TLSConfig(), Locale: "en_US", Properties: amqp.Table{"connection_name": "cartorio doctor"}})
+func overAMQP(ctx context.Context, at brokers.Address) (Numbers, error) {
+	// The library knows no context: its connection is cut when this one ends.
+	dial := func(network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err == nil {
+			context.AfterFunc(ctx, func() { _ = conn.Close() })
+		}
+		return conn, err
+	}
+	conn, err := amqp.DialConfig(at.Server(), amqp.Config{Dial: dial, Heartbeat: 10 * time.Second, TLSClientConfig: at.TLSConfig(), Locale: "en_US", Properties: amqp.Table{"connection_name": "cartorio doctor"}})
 	if err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
 		var u *url.Error
 		if errors.As(err, &u) {
 			err = u.Err // its own text repeats the URL, password included
@@ -45,8 +57,8 @@ func overAMQP(at brokers.Address) (Numbers, error) {
 
 // refresh takes from the protocol what it tells, since the management's numbers
 // are some seconds old.
-func (n *Numbers) refresh(at brokers.Address) error {
-	now, err := overAMQP(at)
+func (n *Numbers) refresh(ctx context.Context, at brokers.Address) error {
+	now, err := overAMQP(ctx, at)
 	if err != nil {
 		return err
 	}

@@ -4,10 +4,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cartorio-registry/cartorio/clients/deliver"
 	"github.com/cartorio-registry/cartorio/clients/queues"
 )
 
 func p[T any](v T) *T { return &v }
+
+// The budget that is advised about is the one that a consumer warns of.
+func TestMemoryBudget(t *testing.T) {
+	t.Parallel()
+	if queues.MemoryBudget != deliver.DefaultMemory {
+		t.Errorf("%d here and %d there", queues.MemoryBudget, deliver.DefaultMemory)
+	}
+}
 
 func TestAdvice(t *testing.T) {
 	t.Parallel()

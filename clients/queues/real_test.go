@@ -16,6 +16,7 @@ import (
 	"github.com/cartorio-registry/cartorio/clients/deadletter/activemq"
 	"github.com/cartorio-registry/cartorio/clients/deadletter/rabbitmq"
 	"github.com/cartorio-registry/cartorio/clients/queues"
+	client "github.com/cartorio-registry/cartorio/clients/rabbitmq"
 )
 
 // What tests on real brokers read; scripts/brokers.sh start sets them.
@@ -50,7 +51,7 @@ func broker(t *testing.T, variable string) string {
 	t.Helper()
 	server := os.Getenv(variable)
 	if server == "" {
-		t.Skipf("set %s", variable)
+		t.Skipf("NOT RUN: set %s; make test starts a broker and names it when it cannot", variable)
 	}
 	used.Add(1)
 	return server
@@ -122,7 +123,7 @@ func TestRealRabbitMQManagement(t *testing.T) {
 	if err := ch.Qos(4, 0, false); err != nil {
 		t.Fatal(err)
 	}
-	in, err := ch.Consume(queue, "", false, false, false, false, amqp.Table{"cartorio-loss-acceptable": "presence"})
+	in, err := ch.Consume(queue, "", false, false, false, false, amqp.Table{client.LossArgument: "presence"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -186,6 +186,11 @@ var (
 		Why:   "a schema that was stable is not gated any more, so breaks pass from here on.",
 		Fix:   "keep the stability, or let the owner of its consumers agree.",
 	}}
+	partitionKeyChanged = Rule{ID: "schema.partition-key-changed", Mirror: "schema.partition-key-changed", Example: Example{
+		Title: "the declared partition key of the subject changed",
+		Why:   "messages that belong together go to one partition or group by this field, and are worked on in order there. While messages are spread by both keys that order is lost, though every payload can be read.",
+		Fix:   "keep the key, or publish to a new topic and let consumers finish the old one first.",
+	}}
 )
 
 // The rules of what fails a run and is no difference between two schemas.
@@ -216,7 +221,7 @@ var (
 // about whole files, then those of what is no difference between schemas.
 func CoreRules() []Rule {
 	return []Rule{
-		formatChanged, dataBreaks, readBlindly, truthOpen, schemaAdded, schemaRemoved, schemaMoved, notCheckedRule, versionNotRaised, stabilityLowered,
+		formatChanged, dataBreaks, readBlindly, truthOpen, schemaAdded, schemaRemoved, schemaMoved, notCheckedRule, versionNotRaised, stabilityLowered, partitionKeyChanged,
 		messagesRefused, messagesChanged, messagesUnread, exceptionsStale,
 	}
 }

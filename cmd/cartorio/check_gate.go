@@ -109,6 +109,9 @@ func (g *gate) apply(results []result) {
 			if f, ok := g.stabilityLowered(*r, *c); ok {
 				g.tell(c, f)
 			}
+			if f, ok := g.partitionKeyChanged(*r, *c); ok && j == 0 {
+				g.tell(c, f)
+			}
 			for n := range c.Findings {
 				if c.Findings[n].Rule == ruleStability {
 					continue // it is about this very configuration

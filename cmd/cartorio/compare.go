@@ -34,6 +34,8 @@ type result struct {
 	from           string // the way to the tree of the head, from where identities begin
 	// advice is nil unless it was asked for and both sides are there.
 	advice *compat.Advice
+	// keyLost is the declared partition key that only the old schema has.
+	keyLost string
 }
 
 // comparing says how pairs are compared.
@@ -93,6 +95,9 @@ func (how comparing) settle(e *folder.Entry, q *compat.Question) (took choices) 
 
 // ask answers q, with advice where it is asked for.
 func (r *result) ask(q compat.Question, how comparing, asNew, asOld func(text string) (schemas.Schema, error)) {
+	if how.of != nil {
+		r.keyLost = keyLost(q, how.of(entryOf(r.pair)).PartitionKey)
+	}
 	if !how.advise {
 		r.report = compat.Check(q)
 		return

@@ -126,7 +126,11 @@ func (t *text) finding(f compat.Finding, label string) {
 		return
 	}
 	t.line("path", f.Path)
-	if label != "" && f.Head.File != "" && f.Head.File != label {
+	switch {
+	case label == "" || f.Head.File == "" || f.Head.File == label:
+	case f.Rule == ruleStability || f.Rule == rulePartitionKey:
+		t.line("schema", label) // the place is in the configuration
+	default:
 		t.line("seen in", label+", which refers to it")
 	}
 	switch f.Direction {

@@ -53,7 +53,7 @@ environments:
 scope: {prefix: shop.}
 defaults: {level: FULL, policy: LENIENT, verdict_policy: BOTH, category: WIRE, normalize: true}
 subjects:
-- {name: orders-value, file: schemas/order.avsc, type: AVRO, level: NONE, policy: STRICT, verdict_policy: SOUND, category: FILE, normalize: false, owner: team-orders, stability: beta, references: auto, metadata: {tags: {a: [b]}, properties: {p: 'x'}, sensitive: [p]}, mode: READONLY, history: [old.avsc, {file: older.avsc, references: auto, metadata: {tags: {a: b}}}]}
+- {name: orders-value, file: schemas/order.avsc, type: AVRO, level: NONE, policy: STRICT, verdict_policy: SOUND, category: FILE, normalize: false, owner: team-orders, stability: beta, partition_key: customer.id, references: auto, metadata: {tags: {a: [b]}, properties: {p: 'x'}, sensitive: [p]}, mode: READONLY, history: [old.avsc, {file: older.avsc, references: auto, metadata: {tags: {a: b}}}]}
 - {name: old-name, alias: orders-value}
 - alone
 - {name: '{name}-value', files: 'events/**/*.avsc', references: [{name: a.B, subject: b, version: 3}]}

@@ -27,6 +27,9 @@ type Subject struct {
 	Alias     string // the subject that this one stands for; empty is not said
 	Owner     string
 	Stability string
+	// PartitionKey is the field by which messages are spread over partitions or
+	// groups; empty is not said.
+	PartitionKey string
 	// References is nil for "auto", else the references to register with: a
 	// version of 0 is the one that the declared subject gets, or the latest.
 	References []schemas.Reference
@@ -78,6 +81,7 @@ func (r *Reader) subjects(list *yaml.Node) {
 		}
 		members["owner"] = func(n *yaml.Node) { r.text("subjects: owner", n, &s.Owner) }
 		members["stability"] = func(n *yaml.Node) { r.choice("subjects: stability", n, &s.Stability, stabilities...) }
+		members["partition_key"] = func(n *yaml.Node) { r.text("subjects: partition_key", n, &s.PartitionKey) }
 		members["mode"] = func(n *yaml.Node) {
 			r.choice("subjects: mode", n, &s.Mode, "READWRITE", "READONLY", "READONLY_OVERRIDE")
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ type side struct {
 	schema schemas.Schema
 	text   string
 	judges []judge
-	old    bool // its drafts leave format to the reader
+	old    bool // its drafts, and those of what it refers to, leave format to the reader
 	formal bool // some part of it, or of what it refers to, does so
 }
 
@@ -66,10 +67,13 @@ func sideOf(text string, refs []reference) (side, bool) {
 	}
 	judges := judgesOf(text, refs)
 	js, ok := s.(*jsonschema.Schema)
+	old := ok && !js.Root().Dialect.IsModern()
 	for _, r := range refs {
+		// In a modern dialect format is a remark, whoever refers to it.
+		old = old && !strings.Contains(textOf(r.Schema), draft2019) && !strings.Contains(textOf(r.Schema), draft2020)
 		text += " with " + r.Name + " " + textOf(r.Schema) // for people
 	}
-	return side{s, text, judges, ok && !js.Root().Dialect.IsModern(), ok && js.AssertsFormats()}, ok
+	return side{s, text, judges, old, ok && js.AssertsFormats()}, ok
 }
 
 // asserts tells whether our own validator gives an answer when it asserts formats,

@@ -20,7 +20,7 @@ import (
 // its sender can read.
 const replySchema = "replySchema"
 
-// errTimeout is Ask's answer when no reply came in time. What became of the
+// errTimeout is ask's answer when no reply came in time. What became of the
 // request is not known: a request that must not be done twice carries an id of
 // the business in its payload.
 var errTimeout = errors.New("nobody answered in time")

@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -281,7 +282,7 @@ func (f *flow) count(t *testing.T, outages int) {
 	f.takeAside(t, aside)
 	healthy := 0
 	for id, reason := range aside {
-		if id[:4] != "bad-" {
+		if !strings.HasPrefix(id, "bad-") {
 			healthy++
 			t.Errorf("%s: %s is healthy and was set aside: %s", f.kind, id, reason)
 		}

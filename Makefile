@@ -4,7 +4,7 @@ TOOL = $(GO) tool -modfile=tools/go.mod
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS = -s -w -X main.version=$(VERSION)
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint gen fuzz bench cover docker deps clients hunt hammer kills scale release ci
+.PHONY: help build test race lint gen fuzz bench cover docker deps clients hunt hammer kills scale release soak ci
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10

@@ -11,11 +11,11 @@ import (
 	"go/types"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 
@@ -108,7 +108,7 @@ func pages(t *testing.T) []string {
 			t.Fatal(err)
 		}
 	}
-	sort.Strings(list)
+	slices.Sort(list)
 	return list
 }
 
@@ -145,7 +145,7 @@ func (b *block) program(packages, names map[string]string) string {
 		}
 	}
 	parameters := ""
-	for _, name := range slices.Sorted(mapKeys(givens)) {
+	for _, name := range slices.Sorted(maps.Keys(givens)) {
 		kind := givens[name]
 		if imported[name] != "" || !mentions(body, name) {
 			continue
@@ -156,7 +156,7 @@ func (b *block) program(packages, names map[string]string) string {
 	}
 	var head strings.Builder
 	head.WriteString("package page; ")
-	for _, name := range slices.Sorted(mapKeys(imported)) {
+	for _, name := range slices.Sorted(maps.Keys(imported)) {
 		fmt.Fprintf(&head, "import %s %q; ", name, imported[name])
 	}
 	declarations := head.String() + body
@@ -181,16 +181,6 @@ func mentions(text, word string) bool {
 		return true
 	})
 	return found
-}
-
-func mapKeys[V any](m map[string]V) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // compiler checks programs against what the module's packages export.

@@ -198,7 +198,7 @@ func (w *versionWindow) steps(live []schemas.Version) []windowStep {
 			left = append(left, v.String())
 		}
 	}
-	consumers := fmt.Sprintf("%d of %s accept version %s", ready, plural(len(w.Consumers), "consumer", "consumers"), w.Latest)
+	consumers := fmt.Sprintf("%d of %s version %s", ready, plural(len(w.Consumers), "consumer accepts", "consumers accept"), w.Latest)
 	if open > 0 {
 		consumers += fmt.Sprintf(", of %d it is not known", open)
 	}
@@ -216,12 +216,21 @@ func (w *versionWindow) steps(live []schemas.Version) []windowStep {
 	case len(w.Consumers) == 0:
 		steps[1].Text, steps[3].Text = "no consumer has told what it reads", "nobody tells whether messages of older versions come"
 	case len(stale) > 0:
-		steps[3].Text = "messages of older versions still come: " + strings.Join(stale, ", ")
+		steps[3].Text = fmt.Sprintf("messages of %s still come", namedVersions(stale))
 	}
 	if len(left) > 0 {
-		steps[4].Text = "still there: " + strings.Join(left, ", ")
+		steps[4].Text = "not retired yet: " + namedVersions(left)
 	}
 	return steps
+}
+
+// namedVersions names versions so that none is taken for a count.
+func namedVersions(list []string) string {
+	word := "versions "
+	if len(list) == 1 {
+		word = "version "
+	}
+	return word + strings.Join(list, ", ")
 }
 
 func (w *versionWindow) render(to io.Writer, colours bool, now time.Time) error {

@@ -272,7 +272,7 @@ func (a *app) lookAtGit(ctx context.Context, d *diagnosis, against string) {
 		return
 	}
 	s := repository.State(ctx)
-	text := fmt.Sprintf("git %s, %s behind HEAD", s.Version, plural(s.Commits, "commit", "commits"))
+	text := fmt.Sprintf("git %s, %s in the history of HEAD", s.Version, plural(s.Commits, "commit", "commits"))
 	if s.Branch != "" {
 		text += ", on " + s.Branch
 	}

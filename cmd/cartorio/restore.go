@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -31,7 +32,11 @@ One that is there already is replaced only with --replace.`,
 			if err != nil {
 				return failf(exitNotCompared, "looking into the backup %s: %w", args[0], err)
 			}
-			if err := sqlite.Restore(cmd.Context(), args[0], path, replace); err != nil {
+			err = sqlite.Restore(cmd.Context(), args[0], path, replace)
+			switch {
+			case errors.Is(err, sqlite.ErrExists):
+				return failf(exitNotCompared, "%w: choose another path, or replace it with --replace", err)
+			case err != nil:
 				return fail(exitNotCompared, err)
 			}
 			return a.write("", func(w io.Writer, _ bool) error {

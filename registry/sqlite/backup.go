@@ -204,11 +204,14 @@ func syncFolder(dir string) error {
 	return f.Close()
 }
 
+// ErrExists is what Restore answers when a database is in its way.
+var ErrExists = errors.New("a database is there already")
+
 // Restore puts a copy of the backup at the path of a database. An old database
 // there is replaced only when that is asked for.
 //
-// Errors: a database that another process serves; one that is there, without
-// replace; a backup that is not ours or is damaged. The old database is then as
+// Errors: a database that another process serves; ErrExists for one that is
+// there, without replace; a backup that is not ours or is damaged. The old database is then as
 // it was.
 func Restore(ctx context.Context, backup, path string, replace bool) error {
 	if err := restore(ctx, backup, path, replace); err != nil {
@@ -233,7 +236,7 @@ func restore(ctx context.Context, backup, path string, replace bool) (err error)
 		return err
 	}
 	if info, err := os.Stat(path); err == nil && info.Size() > 0 && !replace {
-		return errors.New("a database is there already: choose another path, or say that it is to be replaced")
+		return ErrExists
 	}
 	return copyChecked(ctx, backup, path+".restoring", func(part string) error {
 		// The log of the old database must never be applied to the new one.

@@ -265,6 +265,20 @@ func TestRealBox(t *testing.T) {
 	})
 }
 
+// A queue that nobody has consumed is seen whole: ActiveMQ hands out a page of it,
+// and the next one only when something happens.
+func TestRealSeenWhole(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, _ realBroker, at func(string) string) {
+		dead := at("many")
+		const n = 650
+		fill(t, dead, dead, n)
+		if got := lying(t, dead); len(got) != n {
+			t.Errorf("%d of %d letters were seen", len(got), n)
+		}
+	})
+}
+
 func sendNowhere(t *testing.T, b deadletter.Box, dead string) {
 	t.Helper()
 	nowhere := deadletter.Destination{Queue: nameOf(t, dead) + "-none", Name: nameOf(t, dead) + "-none"}

@@ -28,9 +28,10 @@ it and what is with consumers, and says which case it is (raise the prefetch, lo
 it, look at failures first); and at a sample of its messages, which stay where they
 are: which of them lack messageId, schemaVersion or messageKey, and which are too
 large for a bus. What the broker's protocol does not tell (messages that are with
-consumers, redeliveries, prefetches) is asked of --management. Messages of RabbitMQ
-that are looked at are marked as redelivered, and on a quorum queue each look counts
-as a delivery: --sample 0 leaves them alone.`
+consumers, redeliveries, prefetches) is asked of --management. Messages of RabbitMQ,
+and of brokers that cannot browse over STOMP, are marked as redelivered when they are
+looked at, and on a quorum queue each look counts as a delivery: --sample 0 leaves
+them alone.`
 
 func (l *brokerLook) flags(cmd *cobra.Command) {
 	f := cmd.Flags()

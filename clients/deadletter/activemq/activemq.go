@@ -35,8 +35,10 @@ var _ deadletter.Box = (*Box)(nil)
 // Open makes a box of a queue. It connects when it is used.
 func Open(a brokers.Address) *Box { return &Box{at: a} }
 
-// Browse makes a box of a queue whose consumers are at work: letters are copies,
-// handed out to nobody else the less, and none can be removed.
+// Browse makes a box of a queue whose consumers are at work: none can be removed.
+// Letters are copies, handed out to nobody else the less, where the broker can
+// browse over STOMP, as ActiveMQ Classic; elsewhere they are away until the walk
+// ends.
 func Browse(a brokers.Address) *Box { return &Box{at: a, isBrowser: true} }
 
 // errBrowsing says that a browser removes nothing.
@@ -50,6 +52,9 @@ const (
 	// prefetch is how many letters the broker hands out before the first is settled;
 	// kept ones count until the walk ends.
 	prefetch = 1_000_000
+	// page is how many letters ActiveMQ Classic takes from its store at once. What
+	// makes it take the next ones is an acknowledgement, or another consumer.
+	page = 200
 )
 
 func (b *Box) dial(ctx context.Context) (*stomp.Conn, error) {
@@ -65,21 +70,18 @@ func (b *Box) dial(ctx context.Context) (*stomp.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the broker: %w", err)
 	}
-	// A broker that is not one of STOMP says nothing at all.
-	if err := raw.SetDeadline(time.Now().Add(dialTime)); err != nil {
-		_ = raw.Close()
-		return nil, fmt.Errorf("connect to the broker: %w", err)
-	}
+	// A broker that is not one of STOMP says nothing at all, and the library knows no
+	// context.
+	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
 	options := []func(*stomp.Conn) error{stomp.ConnOpt.HeartBeat(0, 0), stomp.ConnOpt.Logger(silent{})}
 	if b.at.User != "" {
 		options = append(options, stomp.ConnOpt.Login(b.at.User, b.at.Password))
 	}
 	c, err := stomp.Connect(raw, options...)
-	if err != nil {
-		_ = raw.Close()
-		return nil, fmt.Errorf("connect to the broker: %w", err)
+	if !stop() {
+		err = ctx.Err()
 	}
-	if err := raw.SetDeadline(time.Time{}); err != nil {
+	if err != nil {
 		_ = raw.Close()
 		return nil, fmt.Errorf("connect to the broker: %w", err)
 	}
@@ -104,11 +106,13 @@ func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.
 	if err != nil {
 		return err
 	}
-	mode, option := stomp.AckClientIndividual, stomp.SubscribeOpt.Header("activemq.prefetchSize", strconv.Itoa(prefetch))
+	options := []func(*frame.Frame) error{stomp.SubscribeOpt.Header("activemq.prefetchSize", strconv.Itoa(prefetch))}
 	if b.isBrowser {
-		mode, option = stomp.AckAuto, stomp.SubscribeOpt.Header("browser", "true")
+		// A broker that does not know the header hands out the messages themselves: they
+		// go back, since none is acknowledged.
+		options = append(options, stomp.SubscribeOpt.Header("browser", "true"))
 	}
-	s, err := in.Subscribe(destination(b.at.Name), mode, option)
+	s, err := in.Subscribe(destination(b.at.Name), stomp.AckClientIndividual, options...)
 	if err != nil {
 		_ = in.MustDisconnect()
 		return fmt.Errorf("subscribe to %s: %w", b.at.Name, err)
@@ -125,8 +129,19 @@ func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.
 		}
 	}()
 	began := time.Now()
-	for {
+	pages := !b.isBrowser && strings.HasPrefix(in.Server(), "ActiveMQ/")
+	for n, knocked := 0, 0; ; n++ {
+		if pages && n-knocked == page {
+			if knocked, err = n, b.knock(in); err != nil {
+				return err
+			}
+		}
 		m, err := next(ctx, s)
+		if m == nil && err == nil && pages && n > knocked {
+			if knocked, err = n, b.knock(in); err == nil {
+				m, err = next(ctx, s)
+			}
+		}
 		if m == nil || err != nil || b.isBrowser && m.Header.Get("browser") == "end" {
 			return err
 		}
@@ -152,6 +167,18 @@ func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.
 		case deadletter.Keep:
 		}
 	}
+}
+
+// knock has the broker take more letters from its store, by a consumer that no
+// letter is for and that leaves at once.
+func (b *Box) knock(in *stomp.Conn) error {
+	s, err := in.Subscribe(destination(b.at.Name), stomp.AckClientIndividual, stomp.SubscribeOpt.Header("selector", "1=2"), stomp.SubscribeOpt.Header("activemq.prefetchSize", "1"))
+	if err != nil {
+		return fmt.Errorf("ask for more of %s: %w", b.at.Name, err)
+	}
+	// It waits for an answer, behind letters that nobody reads meanwhile.
+	go func() { _ = s.Unsubscribe() }()
+	return nil
 }
 
 // next waits for a message; nil for none.

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -42,11 +43,29 @@ var _ deadletter.Box = (*Box)(nil)
 // Open makes a box of a queue. It connects when it is used.
 func Open(a brokers.Address) *Box { return &Box{url: a.Server(), queue: a.Name, trust: a.TLSConfig()} }
 
-func (b *Box) connect() error {
+// dialTime bounds connecting, the greeting included.
+const dialTime = 30 * time.Second
+
+func (b *Box) connect(ctx context.Context) error {
 	if b.conn != nil && !b.conn.IsClosed() {
 		return nil
 	}
-	conn, err := amqp.DialConfig(b.url, amqp.Config{Heartbeat: 10 * time.Second, TLSClientConfig: b.trust, Locale: "en_US", Properties: amqp.Table{"connection_name": "cartorio dead letters"}})
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	// The library knows no context: until it has connected the line is cut when this
+	// one ends.
+	stop := func() bool { return true }
+	dial := func(network, address string) (net.Conn, error) {
+		raw, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err == nil {
+			stop = context.AfterFunc(ctx, func() { _ = raw.Close() })
+		}
+		return raw, err
+	}
+	conn, err := amqp.DialConfig(b.url, amqp.Config{Dial: dial, Heartbeat: 10 * time.Second, TLSClientConfig: b.trust, Locale: "en_US", Properties: amqp.Table{"connection_name": "cartorio dead letters"}})
+	if !stop() {
+		err = ctx.Err()
+	}
 	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) {
@@ -64,7 +83,7 @@ const mostDeliveries = 15
 
 // Walk shows what lies in the queue.
 func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.Letter) (deadletter.Fate, error)) error {
-	if err := b.connect(); err != nil {
+	if err := b.connect(ctx); err != nil {
 		return err
 	}
 	ch, err := b.conn.Channel()
@@ -189,7 +208,7 @@ func (b *Box) Put(ctx context.Context, l *deadletter.Letter) error {
 const confirmTime = 30 * time.Second
 
 func (b *Box) publish(ctx context.Context, exchange, key string, l *deadletter.Letter) error {
-	if err := b.connect(); err != nil {
+	if err := b.connect(ctx); err != nil {
 		return err
 	}
 	if err := b.outgoing(); err != nil {

@@ -138,7 +138,7 @@ var house = map[string]room{
 		ours:    []string{"schemas", "schemas/jsonschema", "clients/deliver", "clients/rabbitmq", "clients/sr", "clients/validate"},
 		outside: []string{amqp},
 	},
-	"examples/exampletest": {ours: []string{"api", "compat/checkers", "registry", "registry/sqlite", "schemas/formats"}},
+	"examples/exampletest": {ours: []string{"api", "compat/checkers", "registry", "registry/sqlite", "schemas/formats"}, outside: []string{amqp}},
 	"examples/acknowledgement": {
 		ours:    []string{"schemas", "schemas/jsonschema", "clients/activemq", "clients/kafka", "clients/rabbitmq", "clients/sr", "clients/validate"},
 		outside: []string{amqp, franz, goStomp},

@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -12,34 +10,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cartorio-registry/cartorio/api"
-	"github.com/cartorio-registry/cartorio/compat/checkers"
-	"github.com/cartorio-registry/cartorio/registry"
-	"github.com/cartorio-registry/cartorio/registry/sqlite"
-	"github.com/cartorio-registry/cartorio/schemas/formats"
+	"github.com/cartorio-registry/cartorio/examples/exampletest"
 )
 
 func TestExample(t *testing.T) {
-	b := brokers{stomp: os.Getenv("CARTORIO_TEST_STOMP"), amqp: os.Getenv("CARTORIO_TEST_AMQP10")}
-	if b.stomp == "" {
-		t.Skip("set CARTORIO_TEST_STOMP to the STOMP address of an ActiveMQ")
-	}
-	journal, err := sqlite.Open(sqlite.Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	b := brokers{stomp: exampletest.Broker(t, "STOMP"), amqp: os.Getenv("CARTORIO_TEST_AMQP10"), registry: exampletest.Registry(t)}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	reg, err := registry.Open(ctx, journal, registry.Options{Formats: formats.All, Checkers: checkers.All()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reg.Close()
-	server := httptest.NewServer(api.New(reg, api.Options{}))
-	defer server.Close()
-	b.registry = server.URL
 
-	name := "orders" + strings.ToLower(rand.Text()[:8])
+	name := exampletest.Name("orders")
 	var out bytes.Buffer
 	if err := run(ctx, &out, b, name); err != nil {
 		t.Fatalf("%v: %s", err, out.String())

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/cartorio-registry/cartorio/examples/exampletest"
 )
@@ -48,18 +47,9 @@ func TestGuidesShowTheWalk(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		conn, err := amqp.Dial(broker)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		ch, err := conn.Channel()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, queue := range []string{name, name + ".dead"} {
-			if left, err := ch.QueueDelete(queue, false, false, false); err != nil || left != 0 {
-				t.Errorf("%s: %d left: %v", queue, left, err)
+		for queue, n := range exampletest.RemoveFromRabbitMQ(t, broker, "", name, name+".dead") {
+			if n != 0 {
+				t.Errorf("%s: %d left", queue, n)
 			}
 		}
 	})

@@ -3,9 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,11 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/cartorio-registry/cartorio/api"
-	"github.com/cartorio-registry/cartorio/compat/checkers"
-	"github.com/cartorio-registry/cartorio/registry"
-	"github.com/cartorio-registry/cartorio/registry/sqlite"
-	"github.com/cartorio-registry/cartorio/schemas/formats"
+	"github.com/cartorio-registry/cartorio/examples/exampletest"
 )
 
 // clean removes what the example made.
@@ -41,28 +34,14 @@ func clean(t *testing.T, broker, name string) {
 }
 
 func TestExample(t *testing.T) {
-	broker := os.Getenv("CARTORIO_TEST_KAFKA")
-	if broker == "" {
-		t.Skip("set CARTORIO_TEST_KAFKA to the address of a Kafka")
-	}
-	journal, err := sqlite.Open(sqlite.Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	broker := exampletest.Broker(t, "KAFKA")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	reg, err := registry.Open(ctx, journal, registry.Options{Formats: formats.All, Checkers: checkers.All()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reg.Close()
-	server := httptest.NewServer(api.New(reg, api.Options{}))
-	defer server.Close()
 
-	name := "orders" + strings.ToLower(rand.Text()[:8])
+	name := exampletest.Name("orders")
 	defer clean(t, broker, name)
 	var out bytes.Buffer
-	if err := run(ctx, &out, server.URL, broker, name); err != nil {
+	if err := run(ctx, &out, exampletest.Registry(t), broker, name); err != nil {
 		t.Fatalf("%v\nso far: %s", err, out.String())
 	}
 	want := `registered orders-value version 1

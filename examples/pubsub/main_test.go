@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/cartorio-registry/cartorio/examples/exampletest"
 )
@@ -22,25 +21,11 @@ func TestExample(t *testing.T) {
 	defer cancel()
 	name := exampletest.Name("placed")
 	t.Cleanup(func() {
-		conn, err := amqp.Dial(broker)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		ch, err := conn.Channel()
-		if err != nil {
-			t.Fatal(err)
-		}
+		var queues []string
 		for _, who := range subscribers {
-			for _, queue := range []string{name + "." + who, name + "." + who + ".dead"} {
-				if _, err := ch.QueueDelete(queue, false, false, false); err != nil {
-					t.Error(err)
-				}
-			}
+			queues = append(queues, name+"."+who, name+"."+who+".dead")
 		}
-		if err := ch.ExchangeDelete(name, false, false); err != nil {
-			t.Error(err)
-		}
+		exampletest.RemoveFromRabbitMQ(t, broker, name, queues...)
 	})
 	var out bytes.Buffer
 	if err := run(ctx, &out, exampletest.Registry(t), broker, name); err != nil {

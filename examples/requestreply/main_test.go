@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/examples/exampletest"
@@ -24,25 +23,12 @@ func TestExample(t *testing.T) {
 	defer cancel()
 	name := exampletest.Name("prices")
 	t.Cleanup(func() {
-		conn, err := amqp.Dial(broker)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		ch, err := conn.Channel()
-		if err != nil {
-			t.Fatal(err)
-		}
 		s := &story{name: name}
 		queues := []string{s.requests(), s.dead()}
 		for _, who := range requesters {
 			queues = append(queues, s.replies(who))
 		}
-		for _, queue := range queues {
-			if _, err := ch.QueueDelete(queue, false, false, false); err != nil {
-				t.Error(err)
-			}
-		}
+		exampletest.RemoveFromRabbitMQ(t, broker, "", queues...)
 	})
 	var out bytes.Buffer
 	if err := run(ctx, &out, exampletest.Registry(t), broker, name); err != nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -58,22 +57,10 @@ the group of version 2 passed over 2
 // cleanRabbitMQ removes what the story declared, and looks whether a version is
 // where it does not belong.
 func cleanRabbitMQ(t *testing.T, address, name string) {
-	conn, err := amqp.Dial(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	ch, err := conn.Channel()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, queue := range []string{name + ".v1", name + ".v2", name + ".dead"} {
-		if left, err := ch.QueueDelete(queue, false, false, false); err != nil || left != 0 {
-			t.Errorf("%s: %d left: %v", queue, left, err)
+	for queue, n := range exampletest.RemoveFromRabbitMQ(t, address, name, name+".v1", name+".v2", name+".dead") {
+		if n != 0 {
+			t.Errorf("%s: %d left", queue, n)
 		}
-	}
-	if err := ch.ExchangeDelete(name, false, false); err != nil {
-		t.Error(err)
 	}
 }
 

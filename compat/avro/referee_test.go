@@ -96,13 +96,18 @@ func refereeOf(writer, reader *avro.Schema, l ledger) *referee {
 
 // writesWithoutEnd tells whether twmb takes more than so many steps to write a
 // default of a schema: the defaults of the fields that it leaves out are written
-// too, every branch of a union is tried, and only depth ends that.
+// too, every branch of a union is tried, and only depth ends that. What reaches the
+// depth it cannot write.
 func writesWithoutEnd(s *avro.Schema) bool {
 	const mostSteps, mostDepth = 20_000, 1_000 // its own bound of depth
 	var left int
 	var write func(t *avro.Type, v *jsontext.Value, depth int)
 	write = func(t *avro.Type, v *jsontext.Value, depth int) {
-		if left--; left <= 0 || v == nil || depth >= mostDepth {
+		if left--; left <= 0 || v == nil {
+			return
+		}
+		if depth >= mostDepth {
+			left = 0 // it gives up, and refuses the default of the other branch too
 			return
 		}
 		switch {

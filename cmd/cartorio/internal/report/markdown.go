@@ -151,16 +151,34 @@ func verdictOfSchemas(r Run) string {
 }
 
 func summary(r Run) string {
-	s := r.Document.Summary
-	text := plural(s.Compared, "pair", "pairs") + " compared"
+	// What stands on one side only, or could not be checked, was not compared.
+	pairs, fresh, gone := 0, 0, 0
+	for _, c := range r.Document.Compared {
+		switch {
+		case c.Verdict == compat.NotChecked:
+		case c.Base == "":
+			fresh++
+		case c.Head == "":
+			gone++
+		default:
+			pairs++
+		}
+	}
+	text := plural(pairs, "pair", "pairs") + " compared"
 	if r.Alone {
 		text = plural(len(r.Document.Compared), "schema", "schemas") + " looked at"
 	}
 	if r.Base != "" {
 		text += " with " + r.Base
 	}
-	if c := counts(s); c != "" {
-		text += ": " + c
+	if fresh > 0 && !r.Alone {
+		text += fmt.Sprintf(", %d new", fresh)
+	}
+	if gone > 0 && !r.Alone {
+		text += fmt.Sprintf(", %d removed", gone)
+	}
+	if c := counts(r.Document.Summary); c != "" {
+		text += "; " + c
 	}
 	return text + "."
 }

@@ -367,6 +367,31 @@ func TestMarkdownFits(t *testing.T) {
 	}
 }
 
+// TestSummaryCountsWhatWasCompared: what is new, gone or not checked is none of the
+// pairs that were compared.
+func TestSummaryCountsWhatWasCompared(t *testing.T) {
+	t.Parallel()
+	pair := compat.Compared{Base: "git:main:a.avsc", Head: "a.avsc", Verdict: compat.Compatible}
+	fresh := compat.Compared{Head: "b.avsc", Verdict: compat.Compatible}
+	gone := compat.Compared{Base: "git:main:c.avsc", Verdict: compat.Compatible}
+	open := compat.Compared{Head: "d.avsc", Verdict: compat.NotChecked}
+	for want, compared := range map[string][]compat.Compared{
+		"1 pair compared with registry:.":                                             {pair},
+		"0 pairs compared with registry:, 2 new.":                                     {fresh, fresh},
+		"2 pairs compared with registry:, 1 new, 1 removed; 1 not checked, 3 breaks.": {pair, fresh, gone, open, pair},
+	} {
+		run := report.Run{Base: "registry:", Document: compat.Document{Verdict: compat.Compatible, Compared: compared}}
+		if len(compared) > 2 {
+			run.Document.Summary = compat.Summary{NotChecked: 1, Breaks: 3}
+		}
+		for _, form := range []string{"markdown", "html"} {
+			if got := write(t, form, run); !strings.Contains(got, want) {
+				t.Errorf("%s does not say %q:\n%s", form, want, got)
+			}
+		}
+	}
+}
+
 func b2i(b bool) int {
 	if b {
 		return 1

@@ -127,7 +127,17 @@ func (d *differ) renumberedValues(e *enumVisit) {
 		t.before, t.after, t.source = fmt.Sprint(v.number), fmt.Sprint(number), codeOther
 		d.number(&t, e, v.number, newReadsOld)
 		d.number(&t, e, number, oldReadsNew)
+		e.taken(&t, v.name, v.number, newReadsOld)
+		e.taken(&t, v.name, number, oldReadsNew)
 		d.report(&valueRenumbered, t)
+	}
+}
+
+// taken tells that the reader knows the number of a value by another value's name.
+func (e *enumVisit) taken(t *told, name string, number protoreflect.EnumNumber, dir int) {
+	_, r := sides(e.o, e.n, dir)
+	if names := r.names[number]; e.live[slot(0, dir)] && len(names) > 0 && !slices.Contains(names, name) {
+		t.set(0, dir, compat.Misleads, nil)
 	}
 }
 

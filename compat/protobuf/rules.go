@@ -2,6 +2,7 @@ package protobuf
 
 import (
 	"embed"
+	"slices"
 
 	"github.com/cartorio-registry/cartorio/compat"
 )
@@ -16,6 +17,8 @@ var (
 	anyhow = []compat.Outcome{compat.Reads, compat.Rounds, compat.Alters, compat.Loses, compat.Refuses, compat.Undecided}
 	// misled is what a change of defaults does.
 	misled = []compat.Outcome{compat.Reads, compat.Misleads}
+	// anyhowNamed is anyhow where what arrives may bear another name too.
+	anyhowNamed = append(slices.Clone(anyhow), compat.Misleads)
 	// rounded is what happens to values that should not be there.
 	rounded = []compat.Outcome{compat.Reads, compat.Rounds}
 )
@@ -77,7 +80,7 @@ var (
 	valueAdded, valueRemoved       = twins("enum-value-added", "enum-value-removed", anyhow, anyhow, peers(enumConstAdded), peers(enumConstRemoved), "EnumDescriptorProto.value")
 	aliasAdded, aliasRemoved       = twins("enum-alias-added", "enum-alias-removed", anyhow, anyhow, peers(enumConstChanged), peers(enumConstChanged), "EnumOptions.allow_alias")
 	valueRenamed                   = same("enum-value-renamed", anyhow, peers(enumConstChanged), "EnumValueDescriptorProto.name")
-	valueRenumbered                = same("enum-value-renumbered", anyhow, peers(enumConstChanged, enumConstRemoved, enumConstAdded), "EnumValueDescriptorProto.number")
+	valueRenumbered                = same("enum-value-renumbered", anyhowNamed, peers(enumConstChanged, enumConstRemoved, enumConstAdded), "EnumValueDescriptorProto.number")
 	firstValueChanged              = same("enum-first-value-changed", misled, nil, "EnumDescriptorProto.value")
 	enumClosed, enumOpened         = twins("enum-closed", "enum-opened", closing, code, nil, nil, "FeatureSet.enum_type")
 	enumAddedRule, enumRemovedRule = twins("enum-added", "enum-removed", code, code, peers(enumAdded), peers(enumRemoved), "FileDescriptorProto.enum_type", "DescriptorProto.enum_type", "EnumDescriptorProto.name")

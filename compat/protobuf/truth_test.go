@@ -37,3 +37,39 @@ func TestTruth(t *testing.T) {
 		})
 	}
 }
+
+// A number that the reader knows by another value's name is read without an error,
+// and stands for something else.
+func TestRenumberedValue(t *testing.T) {
+	t.Parallel()
+	reads, misleads := compat.Reads, compat.Misleads
+	enum := func(values string) string { return p3 + "enum E { " + values + " } message M { E e = 1; }" }
+	for _, c := range []struct {
+		name, old, next string
+		want            compat.Effect // of each change, on the wire
+	}{
+		{"swapped", enum("O = 0; A = 1; B = 2;"), enum("O = 0; A = 2; B = 1;"), compat.Effect{NewReadsOld: misleads, OldReadsNew: misleads}},
+		{"to a number of its own", enum("O = 0; A = 1;"), enum("O = 0; A = 2;"), compat.Effect{NewReadsOld: reads, OldReadsNew: reads}},
+		{"its number is given on", enum("O = 0; A = 1;"), enum("O = 0; A = 2; B = 1;"), compat.Effect{NewReadsOld: misleads, OldReadsNew: reads}},
+		{"an alias keeps the number", enum("option allow_alias = true; O = 0; A = 1; B = 1;"), enum("option allow_alias = true; O = 0; A = 2; B = 1; C = 2;"), compat.Effect{NewReadsOld: misleads, OldReadsNew: reads}},
+		{"in no message", p3 + "enum E { O = 0; A = 1; B = 2; } message M { int32 e = 1; }", p3 + "enum E { O = 0; A = 2; B = 1; } message M { int32 e = 1; }", compat.Effect{NewReadsOld: reads, OldReadsNew: reads}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, changes := checker.Checker.Truth(parse(t, c.old, nil), parse(t, c.next, nil), compat.Budget{})
+			n := 0
+			for _, change := range changes {
+				if change.Rule != "protobuf.enum-value-renumbered" {
+					continue
+				}
+				n++
+				if got := change.Effects[compat.Wire]; got != c.want {
+					t.Errorf("%s: got %v, want %v", change.Text, got, c.want)
+				}
+			}
+			if n == 0 {
+				t.Errorf("no value was renumbered: %+v", changes)
+			}
+		})
+	}
+}

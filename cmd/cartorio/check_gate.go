@@ -29,6 +29,7 @@ type gate struct {
 	seen    int                // files that were left out
 	before  *config.File       // the configuration at the base; nil when it is not known
 	lints   bool               // the findings are lint's
+	vain    []string           // what else the configuration says in vain
 }
 
 func (a *app) newGate(c checking) *gate { return &gate{app: a, c: c, used: map[string]bool{}} }
@@ -104,6 +105,9 @@ func (g *gate) apply(results []result) {
 		r := &results[i]
 		entry := entryOf(r.pair)
 		stability, source := g.stabilityOf(entry) // once: it looks into the text
+		if own := g.of(entry); r.keyUnknown {
+			g.vain = append(g.vain, fmt.Sprintf("%s: partition_key: no field of %s is called %s", g.at(own.Line), entry.Path, own.PartitionKey))
+		}
 		for j := range r.report.Compared {
 			c := &r.report.Compared[j]
 			if f, ok := g.stabilityLowered(*r, *c); ok {
@@ -263,7 +267,7 @@ func (g *gate) outcome(doc compat.Document) error {
 
 // remarks tell of what the configuration says in vain.
 func (g *gate) remarks(doc compat.Document) []string {
-	list := g.exceptionRemarks(doc)
+	list := append(g.exceptionRemarks(doc), g.vain...)
 	cfg := g.app.config
 	tell := func(line int, key, text string) {
 		if !g.used[text] {

@@ -13,28 +13,34 @@ import (
 
 const rulePartitionKey = "schema.partition-key-changed"
 
-// keyLost is the declared partition key when the old schema has its field and the
-// new one has not; else "". A key inside a record is known by its last part, since
-// the formats name fields by the type that holds them.
-func keyLost(q compat.Question, key string) string {
+// keyLost tells whether only the old schema has the field of the declared partition
+// key, and whether neither has.
+func keyLost(q compat.Question, key string) (lost, unknown bool) {
 	if key == "" || q.Next == nil || len(q.History) == 0 || q.History[0].Schema == nil {
-		return ""
+		return false, false
 	}
 	old, kind := q.History[0].Schema, q.Next.Source().Type
 	format, ok := formats.Named(kind)
 	if !ok || format.Tags == nil || old.Source().Type != kind {
-		return ""
+		return false, false
 	}
-	name := key[strings.LastIndexByte(key, '.')+1:]
-	has := func(s schemas.Schema) bool {
-		return slices.ContainsFunc(format.Tags(s), func(t schemas.Tagged) bool {
-			return t.Field && (t.Path == name || strings.HasSuffix(t.Path, "."+name))
-		})
+	before, after := format.Tags(old), format.Tags(q.Next)
+	name := key
+	if !hasField(before, name) {
+		// Avro and Protobuf name the fields of an inner record by its type.
+		name = key[strings.LastIndexByte(key, '.')+1:]
 	}
-	if has(old) && !has(q.Next) {
-		return key
-	}
-	return ""
+	was, is := hasField(before, name), hasField(after, name)
+	return was && !is, !was && !is && !hasField(after, key)
+}
+
+// hasField tells whether a field's path ends with name; the paths of JSON Schemas
+// have the word object for each object on the way.
+func hasField(list []schemas.Tagged, name string) bool {
+	return slices.ContainsFunc(list, func(t schemas.Tagged) bool {
+		path := strings.ReplaceAll("."+t.Path, ".object.", ".")
+		return t.Field && strings.HasSuffix("."+path, "."+name)
+	})
 }
 
 // partitionKeyChanged tells of a subject whose messages would be spread by
@@ -55,8 +61,8 @@ func (g *gate) partitionKeyChanged(r result, c compat.Comparison) (compat.Findin
 		message = fmt.Sprintf("its partition key %s is declared no more", was)
 	case was != own.PartitionKey && was != "":
 		message = fmt.Sprintf("its partition key went from %s to %s", was, own.PartitionKey)
-	case r.keyLost != "":
-		message = fmt.Sprintf("the new schema has no field %s, its partition key", r.keyLost)
+	case r.keyLost:
+		message = fmt.Sprintf("the new schema has no field %s, its partition key", own.PartitionKey)
 	default:
 		return compat.Finding{}, false
 	}

@@ -34,8 +34,9 @@ type result struct {
 	from           string // the way to the tree of the head, from where identities begin
 	// advice is nil unless it was asked for and both sides are there.
 	advice *compat.Advice
-	// keyLost is the declared partition key that only the old schema has.
-	keyLost string
+	// keyLost tells that only the old schema has the declared partition key,
+	// keyUnknown that neither has.
+	keyLost, keyUnknown bool
 }
 
 // comparing says how pairs are compared.
@@ -96,7 +97,7 @@ func (how comparing) settle(e *folder.Entry, q *compat.Question) (took choices) 
 // ask answers q, with advice where it is asked for.
 func (r *result) ask(q compat.Question, how comparing, asNew, asOld func(text string) (schemas.Schema, error)) {
 	if how.of != nil {
-		r.keyLost = keyLost(q, how.of(entryOf(r.pair)).PartitionKey)
+		r.keyLost, r.keyUnknown = keyLost(q, how.of(entryOf(r.pair)).PartitionKey)
 	}
 	if !how.advise {
 		r.report = compat.Check(q)

@@ -85,7 +85,7 @@ func TestIgnoresOfJSON(t *testing.T) {
 	}
 }
 
-// A text full of them takes no time out of proportion, and says that it is one.
+// A text full of them gives a bounded list, which says so.
 func TestManyIgnores(t *testing.T) {
 	t.Parallel()
 	for format, text := range map[schemas.Type]string{

@@ -349,7 +349,9 @@ func TestRealTargetMissing(t *testing.T) {
 	go func() {
 		<-warned
 		<-warned
-		p.queue("to")
+		if err := p.declare("to"); err != nil {
+			t.Error(err)
+		}
 	}()
 	run(t, o, 1)
 	if n := len(p.lying(to)); n != 1 || o.Done.DeadLettered.Load() != 0 {

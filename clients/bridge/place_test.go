@@ -39,19 +39,24 @@ func places(t *testing.T) place {
 
 func (p place) queue(name string) string {
 	p.t.Helper()
+	if err := p.declare(name); err != nil {
+		p.t.Fatal(err)
+	}
+	return os.Getenv(rabbit) + "#" + p.prefix + name
+}
+
+func (p place) declare(name string) error {
 	conn, err := amqp091.Dial(os.Getenv(rabbit))
 	if err != nil {
-		p.t.Fatal(err)
+		return err
 	}
 	defer conn.Close()
 	ch, err := conn.Channel()
 	if err != nil {
-		p.t.Fatal(err)
+		return err
 	}
-	if _, err := ch.QueueDeclare(p.prefix+name, true, false, false, false, nil); err != nil {
-		p.t.Fatal(err)
-	}
-	return os.Getenv(rabbit) + "#" + p.prefix + name
+	_, err = ch.QueueDeclare(p.prefix+name, true, false, false, false, nil)
+	return err
 }
 
 func (p place) topic(name string) string {

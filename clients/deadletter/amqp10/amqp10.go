@@ -241,6 +241,7 @@ func (b *Box) publish(ctx context.Context, name string, l *deadletter.Letter) er
 	state, err := s.Send(ctx, m)
 	if err != nil {
 		delete(b.senders, name)
+		_ = s.Close(ctx) // what it says is the same again
 		return fail(permanent(err))
 	}
 	switch state := state.(type) {

@@ -83,7 +83,11 @@ func (g *gate) exceptionRemarks(doc compat.Document) []string {
 			list = append(list, fmt.Sprintf("%s: the exception for %s ended on %s and no longer counts: mend the schema, or extend it", e.Source, what, e.Until.UTC().Format("2006-01-02")))
 		case !g.counts(e):
 		case !found[e.Fingerprint] && !g.narrowed():
-			list = append(list, fmt.Sprintf("%s: the exception for %s is unused: nothing here has the fingerprint %s: take it out", e.Source, what, e.Fingerprint))
+			advice := "take it out"
+			if e.Rule == "" {
+				advice += ", or name its rule if it is one of lint"
+			}
+			list = append(list, fmt.Sprintf("%s: the exception for %s is unused: nothing here has the fingerprint %s: %s", e.Source, what, e.Fingerprint, advice))
 		}
 	}
 	return list

@@ -39,9 +39,10 @@ again. The fingerprint is the last line of a finding; it stays the same when lin
 move or texts of Cartório change, and is another one when the schema changes
 further.
 
-Rule and path of the entry are for readers. They are taken from the finding when
---against tells what to compare (and --head, where check was given one), or --lint
-that lint found it, else from --rule and --path.
+Rule and path of the entry are for readers; by its rule an entry is lint's, else it
+is check's, and only whose it is says that it ended or matches nothing. They are
+taken from the finding when --against tells what to compare (and --head, where check
+was given one), or --lint that lint found it, else from --rule and --path.
 
 An entry that is there already is replaced. --remove takes it out.`,
 		Example: `  cartorio except 7fbc1c5f2ee8bc9f394ce11aaabafd11 --reason 'no consumer left' \
@@ -197,7 +198,7 @@ func (a *app) writeExceptions(file, header string, list []config.Exception, said
 		entries = append(entries, exceptionEntry{e.Fingerprint, e.Rule, e.Path, e.Reason, e.Owner, until, e.Environments})
 	}
 	var b bytes.Buffer
-	b.WriteString(orWord(header, "# Findings of cartorio check that were looked at and accepted for a while.\n# Change it with: cartorio except\n"))
+	b.WriteString(orWord(header, "# Findings of cartorio check and lint that were looked at and accepted for a while.\n# Change it with: cartorio except\n"))
 	y := yaml.NewEncoder(&b)
 	y.SetIndent(2)
 	if err := y.Encode(struct {

@@ -107,6 +107,9 @@ func (a *app) serve(ctx context.Context, s serving) error {
 	if err := checkAddress(s.listen); err != nil {
 		return failf(exitUsage, "%s: %w: write HOST:PORT, as in %s", s.said("listen"), err, defaultListen)
 	}
+	if _, err := databasePath(s.database); err != nil {
+		return fail(exitUsage, err) // before the port, whose owner would hide it
+	}
 	// Signals are caught before anything is opened: one that comes early must
 	// still close the database.
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)

@@ -134,6 +134,53 @@ func TestLossWhileAnotherDials(t *testing.T) {
 	})
 }
 
+// stuck is a channel to a broker that takes no more: writes wait until it does.
+type stuck struct {
+	rabbitmq.Channel
+	takes chan struct{}
+}
+
+func (s stuck) PublishWithContext(ctx context.Context, exchange, key string, mandatory, immediate bool, msg amqp.Publishing) error {
+	<-s.takes
+	return s.Channel.PublishWithContext(ctx, exchange, key, mandatory, immediate, msg)
+}
+
+// A broker that takes no more, as one that is short of memory, holds nobody up for
+// longer than their context lasts.
+func TestLossWhileBrokerIsFull(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := brokertest.NewShelf(orderV1).Validator()
+		defer v.Close()
+		b, takes := newBroker(), make(chan struct{})
+		open := func(ctx context.Context) (rabbitmq.Channel, error) {
+			ch, err := b.open(ctx)
+			return stuck{ch, takes}, err
+		}
+		p := rabbitmq.NewProducer(open, v, validate.Version(orders, 1), rabbitmq.ProducerOptions{LossAcceptable: "presence"})
+		begin := time.Now()
+		for n, want := range []rabbitmq.Fate{rabbitmq.Unknown, rabbitmq.Unsent} { // the second one waits for its turn
+			short, cancel := context.WithTimeout(ctx, time.Second)
+			var e *rabbitmq.Error
+			err := p.Publish(short, "orders", "k", amqp.Publishing{Body: []byte(`{"id":1}`)})
+			if !errors.As(err, &e) || e.Fate != want || !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != time.Duration(n+1)*time.Second {
+				t.Errorf("message %d after %v: %v", n, time.Since(begin), err)
+			}
+			cancel()
+		}
+		close(takes)
+		if err := p.Publish(ctx, "orders", "k", amqp.Publishing{Body: []byte(`{"id":1}`)}); err != nil {
+			t.Error(err)
+		}
+		if n := len(b.published()); n != 2 {
+			t.Errorf("%d messages were written, want the first and the last", n)
+		}
+		if err := p.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // On a real broker what is published arrives, and the consumer's reason does not
 // keep it from consuming.
 func TestRealLossAcceptable(t *testing.T) {

@@ -39,9 +39,42 @@ func (u *unconfirmed) publish(ctx context.Context, exchange, key string, msg amq
 	case <-ctx.Done():
 		return fail(Unsent, ctx.Err())
 	}
-	defer func() { <-u.turn }()
+	if ctx.Done() == nil {
+		defer func() { <-u.turn }()
+		fate, err := u.send(ctx, new(atomic.Bool), exchange, key, msg)
+		if err != nil {
+			return fail(fate, err)
+		}
+		return nil
+	}
+	// A broker that takes no more holds up whoever writes to it, and the library knows
+	// no context. The turn ends with the write, which a later message could not pass.
+	var begun atomic.Bool
+	done := make(chan error, 1)
+	go func() {
+		var failed error
+		if fate, err := u.send(ctx, &begun, exchange, key, msg); err != nil {
+			failed = fail(fate, err)
+		}
+		<-u.turn
+		done <- failed
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	if begun.Load() {
+		return fail(Unknown, ctx.Err())
+	}
+	return fail(Unsent, ctx.Err())
+}
+
+// send is called by whoever has the turn. begun is set before a byte is written;
+// none is after ctx has ended.
+func (u *unconfirmed) send(ctx context.Context, begun *atomic.Bool, exchange, key string, msg amqp.Publishing) (Fate, error) {
 	if u.closed.Load() {
-		return fail(Unsent, ErrClosed)
+		return Unsent, ErrClosed
 	}
 	select {
 	case <-u.closes: //nolint:errcheck // why it closed is of no use: what was sent may be lost
@@ -51,15 +84,19 @@ func (u *unconfirmed) publish(ctx context.Context, exchange, key string, msg amq
 	if u.ch == nil {
 		ch, err := u.open(ctx)
 		if err != nil {
-			return fail(Unsent, err)
+			return Unsent, err
 		}
 		u.ch, u.closes = ch, ch.NotifyClose(make(chan *amqp.Error, 1))
 	}
+	begun.Store(true)
+	if err := ctx.Err(); err != nil {
+		return Unsent, err
+	}
 	if err := u.ch.PublishWithContext(ctx, exchange, key, false, false, msg); err != nil {
 		u.ch = nil
-		return fail(Unsent, err)
+		return Unsent, err
 	}
-	return nil
+	return 0, nil
 }
 
 func (u *unconfirmed) close(ctx context.Context) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -182,6 +183,9 @@ func (a *app) dlqReplay(ctx context.Context, address string, r replayingLetters)
 			if one.Err != nil {
 				l.Problem = one.Err.Error()
 			}
+			if errors.Is(one.Err, deadletter.ErrNoOrigin) {
+				l.Problem += ", with --to"
+			}
 			if r.format == "text" {
 				a.tellReplayed(l, r.dry)
 				return
@@ -254,15 +258,15 @@ a choice it needs --all.
 				return failf(exitUsage, "say which letters: --id, --reason, --subject, --version, --older-than, --newer-than, or --all and none of them")
 			}
 			return a.withBox(cmd.Context(), args[0], func(ctx context.Context, at brokers.Address, box deadletter.Box) error {
+				verb := "dropped"
+				if dry {
+					verb = "would be dropped"
+				}
 				n, err := deadletter.Drop(ctx, box, f, dry, func(l *deadletter.Letter) error {
-					verb := "dropped"
-					if dry {
-						verb = "would be dropped"
-					}
 					_, err := fmt.Fprintf(a.out, "%s %s (%s)\n", verb, plain(l.ID()), plain(l.Reason()))
 					return err
 				})
-				_, _ = fmt.Fprintf(a.out, "%s: %s\n", plain(at.String()), plural(n, "letter", "letters"))
+				_, _ = fmt.Fprintf(a.out, "%s: %s %s\n", plain(at.String()), plural(n, "letter", "letters"), verb)
 				if err != nil {
 					return brokerFailed(at, err)
 				}
@@ -344,7 +348,11 @@ RabbitMQ, properties of AMQP on Kafka) is left out.
 			return a.withBox(cmd.Context(), args[0], func(ctx context.Context, at brokers.Address, box deadletter.Box) error {
 				broken := &brokenBox{Box: box}
 				n, err := deadletter.Import(ctx, broken, in, dry)
-				_, _ = fmt.Fprintf(a.out, "%s: %s imported\n", plain(at.String()), plural(n, "letter", "letters"))
+				verb := "imported"
+				if dry {
+					verb = "would be imported"
+				}
+				_, _ = fmt.Fprintf(a.out, "%s: %s %s\n", plain(at.String()), plural(n, "letter", "letters"), verb)
 				switch {
 				case broken.err != nil:
 					return brokerFailed(at, err)

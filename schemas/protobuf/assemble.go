@@ -145,7 +145,7 @@ func (a *assembly) declare() {
 
 // members declares the fields of a message, and what the compiler makes of them.
 func (a *assembly) members(m *Message) {
-	members := map[string]bool{} // in JSON
+	members := make(map[string]bool, len(m.Fields)) // in JSON
 	field := func(f *Field) {
 		a.name(m.FullName+"."+f.Name, otherName)
 		key := jsonName(f.Name)

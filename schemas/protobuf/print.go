@@ -321,11 +321,14 @@ func (p *printer) fields(list []*Field) {
 			p.WriteString(f.Label.String() + " ")
 		}
 		if f.IsMap() {
-			p.printf("map<%s, %s>", f.Key, f.Value)
+			p.WriteString("map<" + f.Key + ", " + f.Value + ">")
 		} else {
 			p.WriteString(f.Type)
 		}
-		p.printf(" %s = %d", f.Name, f.Number)
+		p.WriteByte(' ')
+		p.WriteString(f.Name)
+		p.WriteString(" = ")
+		p.WriteString(strconv.Itoa(int(f.Number)))
 		all := f.Options[:len(f.Options):len(f.Options)]
 		if f.Default != nil {
 			all = append(all, Option{Name: []NamePart{{Name: "default"}}, Value: *f.Default})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -75,12 +76,12 @@ func (b *builder) message(md protoreflect.MessageDescriptor) *message {
 			symbol, ok = b.schema.Lookup("", "."+string(around.FullName()))
 		}
 	}
-	places := map[protoreflect.FieldNumber]schemas.Place{}
+	var places map[protoreflect.FieldNumber]*schemas.Place
 	oneofs := map[string]schemas.Place{}
 	if ok && symbol.Message != nil {
 		out.place, out.text = symbol.Message.Place, symbol.File
 		if !out.isEntry {
-			spots(symbol.Message, places, oneofs)
+			places = spots(symbol.Message, oneofs)
 		}
 	}
 	for i := range md.Oneofs().Len() {
@@ -97,8 +98,9 @@ func (b *builder) message(md protoreflect.MessageDescriptor) *message {
 	for i, fd := range all {
 		f := &list[i]
 		b.field(f, fd)
-		if f.place = places[f.number]; f.place == (schemas.Place{}) {
-			f.place = out.place
+		f.place = out.place
+		if p := places[f.number]; p != nil && *p != (schemas.Place{}) {
+			f.place = *p
 		}
 		if o := fd.ContainingOneof(); o != nil && !o.IsSynthetic() {
 			for _, one := range out.oneofs {
@@ -131,17 +133,29 @@ func (b *builder) message(md protoreflect.MessageDescriptor) *message {
 
 // take gives a message its fields.
 func (m *message) take(list []field) {
-	m.byField, m.byKey = make(map[string]*field, len(list)), make(map[string]*field, len(list))
 	m.fields = make([]*field, len(list))
 	for i := range list {
-		f := &list[i]
-		m.fields[i], m.byField[f.name], m.byKey[f.key] = f, f, f
+		m.fields[i] = &list[i]
 	}
-	for _, f := range m.fields {
-		if m.byKey[f.name] == nil {
-			m.byKey[f.name] = f
+	m.byField = sync.OnceValue(func() map[string]*field {
+		out := make(map[string]*field, len(list))
+		for i := range list {
+			out[list[i].name] = &list[i]
 		}
-	}
+		return out
+	})
+	m.byKey = sync.OnceValue(func() map[string]*field {
+		out := make(map[string]*field, 2*len(list))
+		for i := range list {
+			out[list[i].key] = &list[i]
+		}
+		for i := range list {
+			if f := &list[i]; out[f.name] == nil {
+				out[f.name] = f
+			}
+		}
+		return out
+	})
 	slices.SortStableFunc(m.fields, func(a, b *field) int { return cmp.Compare(a.number, b.number) })
 	for i, f := range m.fields {
 		f.index = i
@@ -163,22 +177,25 @@ func (r *reservation) tidy() {
 	r.ranges = out
 }
 
-// spots finds where the fields and oneofs of a message stand.
-func spots(m *protobuf.Message, fields map[protoreflect.FieldNumber]schemas.Place, oneofs map[string]schemas.Place) {
+// spots finds where the fields of a message stand, and puts into oneofs where its
+// oneofs do.
+func spots(m *protobuf.Message, oneofs map[string]schemas.Place) map[protoreflect.FieldNumber]*schemas.Place {
+	fields := make(map[protoreflect.FieldNumber]*schemas.Place, len(m.Fields))
 	for _, f := range m.Fields {
-		fields[protoreflect.FieldNumber(f.Number)] = f.Place
+		fields[protoreflect.FieldNumber(f.Number)] = &f.Place
 	}
 	groups := m.Groups
 	for _, o := range m.Oneofs {
 		oneofs[o.Name] = o.Place
 		for _, f := range o.Fields {
-			fields[protoreflect.FieldNumber(f.Number)] = f.Place
+			fields[protoreflect.FieldNumber(f.Number)] = &f.Place
 		}
 		groups = append(groups[:len(groups):len(groups)], o.Groups...)
 	}
 	for _, g := range groups {
-		fields[protoreflect.FieldNumber(g.Number)] = g.Place
+		fields[protoreflect.FieldNumber(g.Number)] = &g.Place
 	}
+	return fields
 }
 
 func (b *builder) field(f *field, fd protoreflect.FieldDescriptor) {

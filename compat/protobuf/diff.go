@@ -35,6 +35,7 @@ type differ struct {
 	enums     []*enumVisit
 	knownEnum map[enumPair]*enumVisit
 	failed    bool // out of budget
+	brief     bool // nobody looks at payloads
 	shown     int  // bytes of witnesses so far
 	// collide tells, per direction, that two fields of a writer's message arrive
 	// as one member of the reader's in JSON, by its JSON name and its own.
@@ -116,9 +117,9 @@ func align(o, n *message) (pairs []aligned, gone, come []*field) {
 	taken := make([]bool, len(n.fields))
 	pairs = make([]aligned, 0, len(o.fields))
 	for _, f := range o.fields {
-		g := n.byField[f.name]
+		g := n.byField()[f.name]
 		if g == nil {
-			if g = n.withNumber(f.number); g != nil && o.byField[g.name] != nil {
+			if g = n.withNumber(f.number); g != nil && o.byField()[g.name] != nil {
 				g = nil
 			}
 		}
@@ -198,7 +199,7 @@ func (d *differ) through(v *visit, a aligned) (live [4]bool) {
 		w, r := sides(a.o, a.n, dir)
 		_, rm := sides(v.o, v.n, dir)
 		live[slot(0, dir)] = v.live[slot(0, dir)] && !a.moved && sameForm && (!w.packed || r.card.isMany())
-		live[slot(1, dir)] = v.live[slot(1, dir)] && rm.byKey[w.key] == r && jsonForm(w) == jsonForm(r)
+		live[slot(1, dir)] = v.live[slot(1, dir)] && rm.byKey()[w.key] == r && jsonForm(w) == jsonForm(r)
 	}
 	return live
 }
@@ -333,8 +334,15 @@ func (d *differ) compare(v *visit) {
 	if v.o.same && v.n.same {
 		return
 	}
+	// Where the keys are the same, one message tells for both; the new one has been
+	// asked for its keys before, where it is compared with many.
+	same := slices.EqualFunc(v.o.fields, v.n.fields, func(f, g *field) bool { return f.key == g.key })
 	for dir := range d.collide {
-		if w, r := sides(v.o, v.n, dir); v.live[slot(1, dir)] && collides(w, r) {
+		w, r := sides(v.o, v.n, dir)
+		if same {
+			w, r = v.n, v.n
+		}
+		if v.live[slot(1, dir)] && collides(w, r) {
 			d.collide[dir] = true
 		}
 	}
@@ -357,9 +365,9 @@ func (d *differ) compare(v *visit) {
 // collides tells whether two fields of a writer's message are one for the
 // reader's in JSON: a payload with both has a member twice.
 func collides(w, r *message) bool {
-	met := make([]bool, len(r.fields))
+	met, known := make([]bool, len(r.fields)), r.byKey()
 	for _, f := range w.fields {
-		if g := r.byKey[f.key]; g != nil {
+		if g := known[f.key]; g != nil {
 			if met[g.index] {
 				return true
 			}
@@ -377,7 +385,7 @@ func (d *differ) reservations(v *visit) {
 			out.ranges = append(out.ranges, without(one, m.fields)...)
 		}
 		for _, name := range r.names {
-			if m.byField[name] == nil {
+			if m.byField()[name] == nil {
 				out.names = append(out.names, name)
 			}
 		}

@@ -83,7 +83,7 @@ func (d *differ) keys(v *visit, a aligned, t *told) {
 	for dir := range 2 {
 		w, r := sides(a.o, a.n, dir)
 		_, rm := sides(v.o, v.n, dir)
-		if v.live[slot(1, dir)] && rm.byKey[w.key] != r {
+		if v.live[slot(1, dir)] && rm.byKey()[w.key] != r {
 			d.values(t, v, 1, dir, w, r)
 		}
 	}
@@ -106,7 +106,7 @@ func (d *differ) shape(v *visit, a aligned) {
 		w, r := sides(o, n, dir)
 		_, rm := sides(v.o, v.n, dir)
 		for layer := range payloadLayers {
-			if !v.live[slot(layer, dir)] || layer == 0 && a.moved || layer == 1 && rm.byKey[w.key] != r {
+			if !v.live[slot(layer, dir)] || layer == 0 && a.moved || layer == 1 && rm.byKey()[w.key] != r {
 				continue
 			}
 			switch d.fit(v, layer, w, r) {
@@ -267,7 +267,7 @@ func (d *differ) names(v *visit, a aligned) {
 		for dir := range 2 {
 			w, r := sides(o, n, dir)
 			_, rm := sides(v.o, v.n, dir)
-			if v.live[slot(1, dir)] && rm.byKey[w.key] == r && jsonForm(w) == jsonForm(r) {
+			if v.live[slot(1, dir)] && rm.byKey()[w.key] == r && jsonForm(w) == jsonForm(r) {
 				d.values(&t, v, 1, dir, w, r)
 			}
 		}
@@ -375,7 +375,7 @@ func (d *differ) landing(t *told, v *visit, f *field, dir int) {
 	if r := reader.withNumber(f.number); r != nil && v.live[slot(0, dir)] && mayLand(f, r) {
 		d.values(t, v, 0, dir, f, r)
 	}
-	r := reader.byKey[f.key]
+	r := reader.byKey()[f.key]
 	if r == nil || !v.live[slot(1, dir)] {
 		return
 	}

@@ -71,13 +71,14 @@ type message struct {
 	endless     bool     // no message of it ends: it requires itself
 	fields      []*field // by number
 	musts       []*field // required, and what an entry always has
-	byField     map[string]*field
-	byKey       map[string]*field // by every member name that a JSON reader takes for it
-	oneofs      []*oneof
-	reserved    reservation
-	ranges      []protoreflect.FieldNumber // start and end (exclusive) of extension ranges, in turn
-	options     string
-	accessor    bool // no_standard_descriptor_accessor
+	// byField finds fields by name, byKey by every member name that a JSON reader
+	// takes for them. Most messages that are compared need neither.
+	byField, byKey func() map[string]*field
+	oneofs         []*oneof
+	reserved       reservation
+	ranges         []protoreflect.FieldNumber // start and end (exclusive) of extension ranges, in turn
+	options        string
+	accessor       bool // no_standard_descriptor_accessor
 	// proofs remembers which values show best what becomes of a field when the
 	// other side reads it: proofKey → func() proof. Only those of shared types.
 	proofs sync.Map

@@ -106,7 +106,7 @@ func (d *differ) together(t *told, v *visit, members []aligned, dir int) {
 		var list []aligned
 		for _, a := range members {
 			w, r := sides(a.o, a.n, dir)
-			if layer == 0 && a.moved || layer == 1 && rm.byKey[w.key] != r {
+			if layer == 0 && a.moved || layer == 1 && rm.byKey()[w.key] != r {
 				continue
 			}
 			list = append(list, a)

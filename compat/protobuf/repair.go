@@ -94,8 +94,8 @@ func around(m *model, p schemas.Pointer) *message {
 }
 
 func keyAt(m *model, c compat.Change) (string, bool) {
-	if one := around(m, c.Old.Pointer); one != nil && one.byField[c.Before] != nil {
-		return one.byField[c.Before].key, true
+	if one := around(m, c.Old.Pointer); one != nil && one.byField()[c.Before] != nil {
+		return one.byField()[c.Before].key, true
 	}
 	return "", false
 }

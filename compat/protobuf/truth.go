@@ -26,7 +26,7 @@ func truth(old, next schemas.Schema, budget compat.Budget) (map[compat.Layer]com
 	whole := map[compat.Layer]compat.Effect{compat.Wire: reads, compat.JSONMapping: reads, compat.SourceCode: reads}
 	d := &differ{
 		compiled: [2]schemas.Schema{old, next}, meter: budget.Meter(), proofs: budget.Meter(),
-		known: map[messagePair]*visit{}, knownEnum: map[enumPair]*enumVisit{},
+		known: map[messagePair]*visit{}, knownEnum: map[enumPair]*enumVisit{}, brief: budget.Asked.Brief,
 	}
 	if o, n, ok := dependents(old, next); ok {
 		if o.fingerprint == n.fingerprint {

@@ -97,6 +97,7 @@ func (d *differ) prove(t *told, v *visit, layer, dir int, w, r *field, samples f
 	if r == nil {
 		b.skip = w // it is the absence that hurts
 	}
+	lost := d.brief && layer == 0 && isLost(v, dir, w, r)
 	for _, content := range samples(b) {
 		payload, name, ok := frame(v, slot(layer, dir), content, b.skip)
 		if !ok {
@@ -112,6 +113,10 @@ func (d *differ) prove(t *told, v *visit, layer, dir int, w, r *field, samples f
 		if !d.proofs.Spend(cost) {
 			break
 		}
+		if lost {
+			worst = compat.Loses
+			continue
+		}
 		got, one := d.judge(layer, dir, payload, name)
 		if got.IsHard() && (proof == nil || worst.Combine(got) != worst) {
 			worst, proof = got, one
@@ -119,6 +124,9 @@ func (d *differ) prove(t *told, v *visit, layer, dir int, w, r *field, samples f
 		if worst == compat.Refuses {
 			break
 		}
+	}
+	if d.brief {
+		proof = nil
 	}
 	if proof != nil {
 		if layer == 0 {
@@ -130,6 +138,16 @@ func (d *differ) prove(t *told, v *visit, layer, dir int, w, r *field, samples f
 	}
 	t.set(layer, dir, worst, proof)
 	return worst
+}
+
+// isLost tells whether the reader is known to lose every value of a field on the
+// wire and to stumble over nothing else: it has the field under another number,
+// and none under that of the writer. Then nobody need ask it, unless the loss is to
+// be shown.
+func isLost(v *visit, dir int, w, r *field) bool {
+	wm, rm := sides(v.o, v.n, dir)
+	return w != nil && r != nil && w.message == nil && w.name == r.name && w.number != r.number && rm.withNumber(w.number) == nil &&
+		v.from[slot(0, dir)] == nil && wm.name == rm.name && len(wm.musts)+len(rm.musts) == 0 && wm.desc != nil && rm.desc != nil
 }
 
 // frame puts content of the pair of v into a whole payload of its root.

@@ -293,6 +293,9 @@ func TestNaming(t *testing.T) {
 				continue
 			}
 			got = append(got, e.Subject.String())
+			if s, err := naming.Subject(e, toys()); err != nil || s != e.Subject {
+				t.Errorf("%q names %s %s, %v, want %s", naming, p, s, err, e.Subject)
+			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: -want +got\n%s", naming, diff)

@@ -65,6 +65,18 @@ func (n Naming) expand(value func(placeholder string) string) (string, error) {
 	}
 }
 
+// Subject names a file as a tree of these formats would.
+//
+// Errors: the template asks for a name, and the file has none.
+func (n Naming) Subject(e *Entry, formats []schemas.Format) (schemas.Subject, error) {
+	for _, f := range formats {
+		if f.Type == e.Source.Type {
+			return n.subjectOf(e, f.Extensions)
+		}
+	}
+	return n.subjectOf(e, nil)
+}
+
 // subjectOf names one file. extensions are its format's.
 func (n Naming) subjectOf(e *Entry, extensions []string) (schemas.Subject, error) {
 	if n == "" {

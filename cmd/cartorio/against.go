@@ -35,6 +35,10 @@ type history struct {
 	deaf      bool
 	// allowEmpty takes a named subject that is not there as one without versions.
 	allowEmpty bool
+	gate       *gate // of the command that judges; nil for the others
+	// rest reads a folder that holds more of the repository than the head; nil where
+	// what the head lacks says nothing.
+	rest func(ctx context.Context, dir string) (*side, error)
 }
 
 // choices tells which settings were given; the others are the registry's.
@@ -120,7 +124,8 @@ func (h *history) compare(ctx context.Context, p *progress) ([]result, error) {
 		out = append(out, r)
 		p.add()
 	}
-	return out, nil
+	gone, err := h.gone(ctx)
+	return append(out, gone...), err
 }
 
 func (h *history) one(ctx context.Context, e *folder.Entry) (result, error) {

@@ -71,7 +71,9 @@ bundle:FILE is the same from a bundle, without a registry and its levels. As HEA
 it is the newest version that it has of each subject, paired by subject.
 
 Files are paired by declared subject, else by path, else by full name, else by
-text. A new schema is a note, a removed one a risk. What could not be compared is
+text. A new schema is a note, a removed one a risk, and a break where a registry that
+is asked has versions of it or knows who reads it: with --impact, and against
+registry: for the subjects of the scope in cartorio.yaml. What could not be compared is
 never called compatible: it exits 2; so does a BASE that is not there or holds no
 schema, unless HEAD's history added it or --allow-empty-base says so. See
 "cartorio help exit-codes".
@@ -132,7 +134,7 @@ A PATTERN is a file, a folder or a glob with * and **, seen from HEAD.`,
 	f.StringVar(&c.replay.encoding, "encoding", "", "of the messages: json, binary, hex or base64 (default: as validate)")
 	f.StringVar(&c.replay.framing, "framing", "none", "of the messages: none or confluent")
 	f.StringVar(&c.replay.message, "message", "", "full `NAME` of the Protobuf message that the messages are")
-	f.BoolVar(&c.impact, "impact", false, "ask the registry of --registry or --environment which consumers a change would hurt; it changes no verdict")
+	f.BoolVar(&c.impact, "impact", false, "ask the registry of --registry or --environment which consumers a change would hurt, and what it has of a removed schema: only that changes the verdict")
 	f.StringSliceVar(&c.include, "path", nil, "compare only what matches `PATTERN`")
 	f.StringSliceVar(&c.exclude, "exclude-path", nil, "leave out what matches `PATTERN`")
 	f.StringVar(&c.root, "root", "", "`FOLDER` in which references are found (default: HEAD, or the folder of a file)")
@@ -254,7 +256,13 @@ func (a *app) results(ctx context.Context, headArg string, c *checking, q compat
 		if h.client != nil {
 			defer h.client.Close()
 		}
-		h.allowEmpty = c.allowEmpty
+		h.allowEmpty, h.gate = c.allowEmpty, c.gate
+		if c.gate != nil && len(c.include)+len(c.exclude) == 0 {
+			h.rest = func(ctx context.Context, dir string) (*side, error) {
+				r.root = ""
+				return openDisk(ctx, dir, r)
+			}
+		}
 	}
 	if err := a.runMessages(ctx, c, head, base, h); err != nil || c.against == "" {
 		return nil, err

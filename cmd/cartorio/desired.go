@@ -29,7 +29,7 @@ func (a *app) desired(ctx context.Context, exceptions, environment string) (gito
 	if len(cfg.Subjects) == 0 {
 		return d, failf(exitNotCompared, "%s declares no subjects: list them under subjects", cfg.Name)
 	}
-	d.Scope = gitops.Scope{Context: schemas.Context(cfg.Context), Prefix: cfg.Scope.Prefix, Pattern: cfg.Scope.Pattern}
+	d.Scope = a.scope()
 	d.At = a.now()
 	g := a.newGate(checking{environment: environment})
 	if err := g.readExceptions(exceptions); err != nil {

@@ -14,20 +14,13 @@ import (
 )
 
 // impact asks who reads a subject, and what becomes of them when the new version
-// is written. A registry that keeps no readers is asked once.
+// is written.
 func (h *history) impact(ctx context.Context, subject schemas.Subject, q compat.Question, told compat.Report) error {
-	if h.client == nil || h.deaf || !changes(told) {
+	if h.client == nil || !changes(told) {
 		return nil
 	}
-	list, err := h.client.Readers(ctx, subject)
-	var answer *sr.Error
-	switch {
-	case unknown(err):
-		return nil
-	case errors.Is(err, schemas.ErrUnintelligible), errors.Is(err, schemas.ErrRefused), errors.As(err, &answer) && (answer.Status == http.StatusNotFound || answer.Status == http.StatusMethodNotAllowed):
-		h.deaf = true
-		return nil
-	case err != nil:
+	list, err := h.readers(ctx, subject)
+	if err != nil {
 		return err
 	}
 	number := schemas.Version(0)
@@ -45,6 +38,23 @@ func (h *history) impact(ctx context.Context, subject schemas.Subject, q compat.
 		return h.schema(ctx, subject, v)
 	})...)
 	return nil
+}
+
+// readers asks who reads a subject. A registry that keeps no readers is asked once.
+func (h *history) readers(ctx context.Context, subject schemas.Subject) ([]schemas.Readership, error) {
+	if h.deaf {
+		return nil, nil
+	}
+	list, err := h.client.Readers(ctx, subject)
+	var answer *sr.Error
+	switch {
+	case unknown(err):
+		return nil, nil
+	case errors.Is(err, schemas.ErrUnintelligible), errors.Is(err, schemas.ErrRefused), errors.As(err, &answer) && (answer.Status == http.StatusNotFound || answer.Status == http.StatusMethodNotAllowed):
+		h.deaf = true
+		return nil, nil
+	}
+	return list, err
 }
 
 // changes tells whether the new side is another schema than the newest version.
@@ -71,8 +81,9 @@ func impactsOf(list []schemas.Readership) []compat.Impact {
 }
 
 // readersOf asks the registry who reads what changed between two trees, as
-// registering the head would change it. The verdict does not depend on it, so a
-// registry that cannot be asked ends no run; what is missing is told.
+// registering the head would change it. The verdict of a change does not depend on
+// it, so that there a registry that cannot be asked ends no run and what is missing
+// is told; that of a deletion does.
 func (a *app) readersOf(ctx context.Context, c *checking, head *side, results []result) error {
 	client, err := dial(c.registry, a.config.Auth)
 	if err != nil {
@@ -80,6 +91,9 @@ func (a *app) readersOf(ctx context.Context, c *checking, head *side, results []
 	}
 	defer client.Close()
 	h := &history{app: a, client: client, past: client, head: head, label: registryPrefix}
+	if err := h.removed(ctx, c.gate, results); err != nil {
+		return err
+	}
 	for _, r := range results {
 		if r.pair.New == nil || r.broken != nil || r.pair.Err != nil || !changes(r.report) {
 			continue
@@ -94,9 +108,11 @@ func (a *app) readersOf(ctx context.Context, c *checking, head *side, results []
 			}
 		}
 		if h.deaf {
-			c.unread = append(c.unread, "who reads the subjects is not known: the registry keeps no readers")
 			break
 		}
+	}
+	if h.deaf {
+		c.unread = append(c.unread, "who reads the subjects is not known: the registry keeps no readers")
 	}
 	c.consumers = h.consumers
 	return nil

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/cartorio-registry/cartorio/clients/sr"
-	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/gitops"
 	"github.com/cartorio-registry/cartorio/schemas"
 )
 
@@ -16,8 +15,7 @@ import (
 // wrong is what is wrong with that; empty when nothing is.
 func (p *plan) declare(j *job) (wrong string) {
 	cfg := p.app.config
-	scope := gitops.Scope{Context: schemas.Context(cfg.Context), Prefix: cfg.Scope.Prefix, Pattern: cfg.Scope.Pattern}
-	if scope.IsSet() && !scope.Owns(j.entry.Subject) {
+	if scope := p.app.scope(); scope.IsSet() && !scope.Owns(j.entry.Subject) {
 		wrong = fmt.Sprintf("%s: subject %s is outside the scope of this repository (%s): rename it, or widen the scope", j.done.Path, j.entry.Subject, scope)
 	}
 	declared := p.app.declared()

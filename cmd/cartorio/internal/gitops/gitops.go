@@ -129,8 +129,9 @@ func (s Scope) String() string {
 	return "prefix " + s.Prefix
 }
 
-// search is the prefix by which the registry lists what may be inside.
-func (s Scope) search() string {
+// Search is the prefix by which a registry lists what may be inside; not all of
+// that is.
+func (s Scope) Search() string {
 	in, text := s.inside()
 	if i := strings.IndexAny(text, `*?[\`); s.Pattern != "" && i >= 0 {
 		text = text[:i]

@@ -75,7 +75,7 @@ func (m *maker) prune(ctx context.Context) error {
 	if !m.options.Prune {
 		return nil
 	}
-	list, err := m.registry.Subjects(ctx, m.desired.Scope.search(), sr.LiveOnly, sr.Page{})
+	list, err := m.registry.Subjects(ctx, m.desired.Scope.Search(), sr.LiveOnly, sr.Page{})
 	if err != nil {
 		return fmt.Errorf("looking for the subjects of the scope: %w", err)
 	}

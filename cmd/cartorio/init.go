@@ -88,7 +88,11 @@ func (a *app) init(ctx context.Context, dir, platform string, force, dry bool) e
 		}
 	}
 	if len(there) > 0 && !force && !dry {
-		return failf(exitUsage, "%s is there already: nothing was written: say --force to write over it, or --dry-run to see what would be", strings.Join(there, ", "))
+		be := "is"
+		if len(there) > 1 {
+			be = "are"
+		}
+		return failf(exitUsage, "%s %s there already: nothing was written: say --force to write over it, or --dry-run to see what would be", strings.Join(there, ", "), be)
 	}
 	var b strings.Builder
 	for _, f := range files {
@@ -109,6 +113,9 @@ func (a *app) init(ctx context.Context, dir, platform string, force, dry bool) e
 		fmt.Fprintf(&b, "%s\n", s.told())
 		if s.platform == "none" && platform == "auto" {
 			b.WriteString("no workflow was written, since nothing says what runs the checks here: --platform github or gitlab writes one\n")
+		}
+		if s.platform == "gitlab" { // which runs nothing that is not included
+			b.WriteString("add to .gitlab-ci.yml: include: [{local: .gitlab/cartorio.yml}]\n")
 		}
 		fmt.Fprintf(&b, "try: cartorio check %s\n", s.head)
 	}

@@ -24,7 +24,12 @@ fi
 
 # What a machine is set to must not be built in.
 for name in GOFLAGS GOEXPERIMENT GOAMD64 GOARM64 GODEBUG GOFIPS140; do unset "$name"; done
-export CGO_ENABLED=0 GOWORK=off GOAMD64=v1 GOARM64=v8.0
+# Of what go env -w wrote down counts only from where modules come and where they lie.
+for name in GOCACHE GOMODCACHE GOPATH GOPROXY GOPRIVATE GONOPROXY GOSUMDB GONOSUMDB GOINSECURE GOVCS GOAUTH GOTOOLCHAIN; do
+  value=$("$go" env "$name")
+  [ -z "$value" ] || export "$name=$value"
+done
+export GOENV=off CGO_ENABLED=0 GOWORK=off GOAMD64=v1 GOARM64=v8.0
 rm -f "$out"/cartorio-* "$out/SHA256SUMS"
 names=
 for target in $targets; do

@@ -126,8 +126,14 @@ func (h *history) impactOn(ctx context.Context, r result) error {
 		return err
 	}
 	versions, err := h.versions(ctx, subject, compat.Backward)
-	if err != nil || len(versions) == 0 {
-		return err // what a registry does not know nobody reads
+	switch {
+	case err != nil:
+		return err
+	case len(versions) == 0 && r.pair.Old != nil:
+		// It may know it by another name: see --subject.
+		return fmt.Errorf("the registry has no subject %s", subject)
+	case len(versions) == 0:
+		return nil // nobody reads what is new
 	}
 	q := compat.Question{Checkers: allCheckers(), Subject: r.report.Subject, Next: next, History: []compat.Old{{Version: versions[0]}}}
 	return h.impact(ctx, subject, q, r.report)

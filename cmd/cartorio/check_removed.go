@@ -247,10 +247,14 @@ func (h *history) gone(ctx context.Context) ([]result, error) {
 }
 
 // nowhere drops the subjects that files beside the head may be: a folder of many
-// was named, or the template names them as seen from another one.
+// was named, or the template names them as seen from another one. A head that is
+// not on the disk is taken for all there is, since what the disk has may be newer.
 func (h *history) nowhere(ctx context.Context, list []schemas.Subject) ([]schemas.Subject, error) {
+	if h.head.root == "" || h.head.commit != "" {
+		return list, nil
+	}
 	dir := filepath.Dir(h.app.config.Name)
-	if way, err := relative(h.head.root, dir); h.head.root != "" && err == nil && filepath.IsLocal(way) {
+	if way, err := relative(h.head.root, dir); err == nil && filepath.IsLocal(way) {
 		return list, nil // the head is all there is
 	}
 	rest, err := h.rest(ctx, dir)
@@ -260,7 +264,7 @@ func (h *history) nowhere(ctx context.Context, list []schemas.Subject) ([]schema
 	defer rest.close()
 	under, err := relative(dir, h.head.root)
 	inHead := func(p string) bool {
-		return err == nil && h.head.root != "" && strings.HasPrefix(p, filepath.ToSlash(under)+"/")
+		return err == nil && strings.HasPrefix(p, filepath.ToSlash(under)+"/")
 	}
 	return slices.DeleteFunc(list, func(s schemas.Subject) bool {
 		return slices.ContainsFunc(rest.folder.Entries, func(e folder.Entry) bool {
@@ -294,6 +298,7 @@ func (h *history) missed(ctx context.Context, s schemas.Subject) (result, error)
 	f.Base = compat.Location{Label: h.label, File: label, Line: 1, Column: 1}
 	f.Head = compat.Location{Label: h.head.label}
 	r = r.conclude(q, label, f)
+	r.report.Compared[0].Old.Version = found.Version
 	l.onto(&r, h.gate)
 	h.consumers = append(h.consumers, l.readers...)
 	return r, nil

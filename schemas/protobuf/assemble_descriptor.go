@@ -60,7 +60,7 @@ func inOrder[T any](list []at[T]) []T {
 
 func (a *assembly) message(m *Message) *descriptorpb.DescriptorProto {
 	d := &descriptorpb.DescriptorProto{Name: &m.Name}
-	var fields []at[*descriptorpb.FieldDescriptorProto]
+	fields := make([]at[*descriptorpb.FieldDescriptorProto], 0, len(m.Fields))
 	var nested []at[*descriptorpb.DescriptorProto]
 	for _, inner := range m.Messages {
 		nested = append(nested, at[*descriptorpb.DescriptorProto]{inner.Place.Position.Offset, a.message(inner)})

@@ -455,7 +455,11 @@ func literals(fd protoreflect.FieldDescriptor, v protoreflect.Value) Value {
 
 // jsonName is the JSON key that a field has without json_name.
 func jsonName(name string) string {
+	if strings.IndexByte(name, '_') < 0 {
+		return name
+	}
 	var b strings.Builder
+	b.Grow(len(name))
 	up := false
 	for i := range len(name) {
 		c := name[i]

@@ -266,6 +266,9 @@ func zeroText(k protoreflect.Kind) string {
 // optionsText is a form of options, without those named, that is equal when
 // they are.
 func optionsText(o proto.Message, without ...protoreflect.Name) string {
+	if proto.Size(o) == 0 {
+		return ""
+	}
 	c := proto.Clone(o).ProtoReflect()
 	for _, name := range without {
 		if fd := c.Descriptor().Fields().ByName(name); fd != nil {

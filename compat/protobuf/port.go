@@ -350,13 +350,13 @@ func wholeOneofGone(o *protobuf.Oneof, update *protobuf.Message, now []member) b
 }
 
 func (p *port) types(a, b *fieldType, from, to schemas.Place) {
-	change := a.name + " → " + b.name
+	change := func() string { return a.name + " → " + b.name }
 	switch {
 	case a.kind != b.kind:
-		p.add(kindChanged, from, to, change)
+		p.add(kindChanged, from, to, change())
 	case a.kind == scalarKind:
 		if a.group != b.group {
-			p.add(scalarKindChanged, from, to, change)
+			p.add(scalarKindChanged, from, to, change())
 		}
 	case a.kind == mapKind:
 		p.types(a.key, b.key, from, to)

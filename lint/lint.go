@@ -98,7 +98,13 @@ type Subject struct {
 	// Parse reads another text as if it stood in the place of Schema's. A rule
 	// may ask it whether the text does without something; nil asks nothing.
 	Parse func(text string) (schemas.Schema, error)
+	// Wanted tells the rules to look for, by id; nil looks for all. What nobody
+	// wants takes no room.
+	Wanted func(rule string) bool
 }
+
+// Wants tells whether a rule is looked for.
+func (s Subject) Wants(rule string) bool { return s.Wanted == nil || s.Wanted(rule) }
 
 // Remark is a rule that something in a schema does not keep.
 type Remark struct {
@@ -116,8 +122,8 @@ type Remark struct {
 type Linter struct {
 	Format schemas.Type
 	Rules  []Rule
-	// Look lists the remarks of all the rules in reading order, and at most
-	// Most.
+	// Look lists the remarks of the rules that are wanted in reading order, and at
+	// most Most: where it lists as many there may be more.
 	Look func(Subject) []Remark
 }
 

@@ -133,7 +133,10 @@ func (l *linter) entry(ctx context.Context, head *side, e *folder.Entry, configu
 	if !ok {
 		return give(errNoLinter), nil
 	}
-	subject := lint.Subject{Schema: schema, Path: e.Path, Parse: parse}
+	subject := lint.Subject{Schema: schema, Path: e.Path, Parse: parse, Wanted: func(id string) bool {
+		_, ok := wanted[id]
+		return ok
+	}}
 	if tags := l.app.declared().of(configured, e.Subject.String()).Metadata; tags != nil {
 		for p := range tags.Tags {
 			subject.Tagged = append(subject.Tagged, p)
@@ -142,10 +145,7 @@ func (l *linter) entry(ctx context.Context, head *side, e *folder.Entry, configu
 	look := func(s schemas.Schema) []lint.Remark {
 		subject := subject
 		subject.Schema = s
-		return slices.DeleteFunc(of.Look(subject), func(r lint.Remark) bool {
-			_, ok := wanted[r.Rule]
-			return !ok
-		})
+		return of.Look(subject)
 	}
 	accept, identity := l.accepting(label, configured, e), identityOf(head, e)
 	if l.c.fix {
@@ -161,10 +161,14 @@ func (l *linter) entry(ctx context.Context, head *side, e *folder.Entry, configu
 		}
 	}
 	ignores, said := accept(schema.Source())
-	for _, r := range look(schema) {
+	remarks := look(schema)
+	for _, r := range remarks {
 		f := l.finding(wanted[r.Rule], r, report, identity, head.label)
 		said(r, wanted[r.Rule], &f)
 		comparison.Findings = append(comparison.Findings, f)
+	}
+	if len(remarks) >= lint.Most {
+		give(errTooMuchToSay)
 	}
 	l.stale = append(l.stale, l.vain(label, ignores, wanted)...)
 	report.Compared = []compat.Comparison{comparison}
@@ -327,3 +331,6 @@ func rewriteFile(name, before, after string) error {
 	}
 	return nil
 }
+
+// errTooMuchToSay is of a schema whose remarks end where lint.Most are.
+var errTooMuchToSay = fmt.Errorf("it has %d remarks, and there may be more: look for fewer rules with lint.use or --rule, or leave it out with lint.ignore", lint.Most)

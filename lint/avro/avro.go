@@ -68,6 +68,9 @@ func look(s lint.Subject) []lint.Remark {
 	v := &visit{subject: s, schema: parsed, edit: jsontext.Editor{Text: text, Root: root}, places: jsontext.PositionsOf(text, root), doubts: parsed.Doubts()}
 	each := func(fn func(rule)) {
 		for _, r := range rules {
+			if !s.Wants(r.ID) {
+				continue
+			}
 			v.rule = r.ID
 			fn(r)
 		}

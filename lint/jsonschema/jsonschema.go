@@ -98,6 +98,9 @@ func look(s lint.Subject) []lint.Remark {
 	var parts []*part
 	v.walk(&part{value: root, dialect: parsed.Root().Dialect}, &parts)
 	for _, r := range rules {
+		if !s.Wants(r.ID) {
+			continue
+		}
 		v.rule = r.ID
 		if r.text != nil {
 			r.text(v)

@@ -61,6 +61,9 @@ func look(s lint.Subject) []lint.Remark {
 	v := &visit{subject: s, schema: parsed, text: parsed.Source().Text}
 	f := parsed.File()
 	for _, r := range rules {
+		if !s.Wants(r.ID) {
+			continue
+		}
 		v.rule = r.ID
 		if r.file != nil {
 			v.at = f.Package

@@ -55,6 +55,7 @@ var house = map[string]room{
 	".":                             {},
 	"schemas":                       {never: pure},
 	"schemas/jsontext":              {ours: []string{"schemas"}, never: pure},
+	"schemas/costtest":              {never: []string{"net/http", "database/sql", "os/exec"}},
 	"schemas/avro":                  {ours: []string{"schemas", "schemas/jsontext"}, outside: []string{goavro}, never: pure},
 	"schemas/jsonschema":            {ours: []string{"schemas", "schemas/jsontext", "schemas/jsonschema/regex"}, outside: []string{jsonschemaV5}, never: pure},
 	"schemas/jsonschema/regex":      {never: pure},

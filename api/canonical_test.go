@@ -182,7 +182,7 @@ func c35Restart(t *testing.T) {
 		}
 		r := open(t, journal)
 		c := &client{t: t, server: api.New(r, api.Options{}), header: map[string][]string{}}
-		c.server.Observe(func(r *api.Route, _, _ int) { c.route = r })
+		c.server.Observe(func(r *api.Route, _, _ int) { c.route.Store(r) })
 		return c, func() {
 			if err := r.Close(); err != nil {
 				t.Error(err)

@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,7 +39,7 @@ type client struct {
 	t      testing.TB
 	server *api.Server
 	header http.Header
-	route  *api.Route
+	route  atomic.Pointer[api.Route] // that answered last
 }
 
 func openRegistry(t testing.TB) *registry.Registry {
@@ -78,7 +79,7 @@ func open(t testing.TB, journal registry.Journal) *registry.Registry {
 func newClient(t testing.TB, o api.Options) *client {
 	t.Helper()
 	c := &client{t: t, server: api.New(openRegistry(t), o), header: http.Header{}}
-	c.server.Observe(func(r *api.Route, _, _ int) { c.route = r })
+	c.server.Observe(func(r *api.Route, _, _ int) { c.route.Store(r) })
 	return c
 }
 
@@ -111,7 +112,7 @@ func (a answer) member(t testing.TB, name string) any {
 // JSON; nil is none.
 func (c *client) do(method, path string, body any) answer {
 	c.t.Helper()
-	c.route = nil
+	c.route.Store(nil)
 	a := c.send(method, path, body)
 	c.judge(method, path, &a)
 	return a
@@ -167,16 +168,16 @@ func (c *client) judge(method, path string, a *answer) {
 		c.refused(asked, a)
 		return
 	}
-	if c.route == nil || c.route.Answer == nil {
+	if c.route.Load() == nil || c.route.Load().Answer == nil {
 		if method != http.MethodOptions {
 			c.t.Errorf("%s: a success without a route", asked)
 		}
 		return
 	}
-	if c.route.Answer.Text {
+	if c.route.Load().Answer.Text {
 		return
 	}
-	for _, wrong := range misfits(c.route.Answer, a.json(c.t), "") {
+	for _, wrong := range misfits(c.route.Load().Answer, a.json(c.t), "") {
 		c.t.Errorf("%s: %s: %s", asked, wrong, a.body)
 	}
 }
@@ -199,8 +200,8 @@ func (c *client) refused(asked string, a *answer) {
 		c.t.Errorf("%s: status %d with error_code %d", asked, a.status, e.Code)
 	}
 	documented := []int{400, 404, 405, 413}
-	if c.route != nil {
-		documented = c.route.Codes()
+	if c.route.Load() != nil {
+		documented = c.route.Load().Codes()
 		if slices.Contains(documented, 409) {
 			documented = append(documented, 40901)
 		}

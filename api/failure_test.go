@@ -78,7 +78,7 @@ func TestNotReady(t *testing.T) {
 	r := open(t, journal)
 	defer r.Close()
 	c := &client{t: t, server: api.New(r, api.Options{}), header: http.Header{}}
-	c.server.Observe(func(r *api.Route, _, _ int) { c.route = r })
+	c.server.Observe(func(r *api.Route, _, _ int) { c.route.Store(r) })
 	c.register("s", schema(`"string"`))
 	c.want(c.do("GET", "/readyz", nil), 200, nil)
 	journal.lying.Store(true)
@@ -100,7 +100,7 @@ func TestNotReadyWhileTheDiskIsFull(t *testing.T) {
 	}
 	journal := &failing{Journal: inner}
 	c := &client{t: t, server: api.New(openOn(t, journal), api.Options{}), header: http.Header{}}
-	c.server.Observe(func(r *api.Route, _, _ int) { c.route = r })
+	c.server.Observe(func(r *api.Route, _, _ int) { c.route.Store(r) })
 	c.register("s", schema(`"string"`))
 	journal.full.Store(true)
 	c.want(c.do("GET", "/readyz", nil), 200, nil) // nobody has tried

@@ -49,7 +49,8 @@ func FuzzRequest(f *testing.F) {
 		}
 		r.Header["Content-Type"], r.Header["Accept"] = []string{contentType}, []string{accept}
 		w := newRecorder()
-		c.t, c.route = t, nil
+		c.t = t
+		c.route.Store(nil)
 		c.server.ServeHTTP(w, r)
 		a := answer{status: w.Code, header: w.Header(), body: w.Body.String()}
 		c.judge(method, target, &a)

@@ -224,7 +224,7 @@ func topic(dump, losses, script string) func(*testing.T) {
 			t.Fatal(refused, err)
 		}
 		c := &client{t: t, server: api.New(r, api.Options{}), header: http.Header{}}
-		c.server.Observe(func(r *api.Route, _, _ int) { c.route = r })
+		c.server.Observe(func(r *api.Route, _, _ int) { c.route.Store(r) })
 		c.play(script)
 	}
 }

@@ -124,7 +124,7 @@ func (h *history) compare(ctx context.Context, p *progress) ([]result, error) {
 		out = append(out, r)
 		p.add()
 	}
-	gone, err := h.gone(ctx)
+	gone, err := h.gone(ctx, out)
 	return append(out, gone...), err
 }
 

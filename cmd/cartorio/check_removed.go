@@ -211,10 +211,11 @@ func subjectsOf(f *folder.Folder) map[schemas.Subject]bool {
 
 // gone answers a result for each subject of the scope that the registry has and
 // the repository no longer. What it once was in the repository is not known, so
-// that without a scope nothing is missed.
+// that without a scope nothing is missed. now are the results of the head: one that
+// is new to the registry may be what is gone, under another subject.
 //
 // Errors: the registry could not be asked, the repository not be read.
-func (h *history) gone(ctx context.Context) ([]result, error) {
+func (h *history) gone(ctx context.Context, now []result) ([]result, error) {
 	scope := h.app.scope()
 	if h.rest == nil || h.client == nil || h.only != nil || h.head.file != "" || h.head.past != nil || !scope.IsSet() {
 		return nil, nil
@@ -232,9 +233,15 @@ func (h *history) gone(ctx context.Context) ([]result, error) {
 		return nil, err
 	}
 	slices.SortFunc(list, func(a, b schemas.Subject) int { return strings.Compare(a.String(), b.String()) })
+	fresh := map[string]*folder.Entry{}
+	for _, r := range now {
+		if name := plainNameOf(r.pair.New); name != "" && !r.old && r.broken == nil {
+			fresh[name] = r.pair.New
+		}
+	}
 	var out []result
 	for _, s := range list {
-		r, err := h.missed(ctx, s)
+		r, err := h.missed(ctx, s, fresh)
 		if unknown(err) {
 			continue // it was deleted in the meantime
 		}
@@ -273,8 +280,19 @@ func (h *history) nowhere(ctx context.Context, list []schemas.Subject) ([]schema
 	}), nil
 }
 
-// missed tells of one subject that is gone, by its newest version.
-func (h *history) missed(ctx context.Context, s schemas.Subject) (result, error) {
+// plainNameOf is what a schema is known by under whatever subject, with its format;
+// empty where nothing in it tells.
+func plainNameOf(e *folder.Entry) string {
+	s, err := folder.Naming("{name}").Subject(e, formats.All)
+	if err != nil {
+		return ""
+	}
+	return string(e.Source.Type) + " " + s.Name
+}
+
+// missed tells of one subject that is gone, by its newest version. Where one of the
+// fresh files bears its name, it was moved.
+func (h *history) missed(ctx context.Context, s schemas.Subject, fresh map[string]*folder.Entry) (result, error) {
 	l, err := h.lost(ctx, s)
 	if err != nil {
 		return result{}, err
@@ -294,8 +312,16 @@ func (h *history) missed(ctx context.Context, s schemas.Subject) (result, error)
 	h.how.settle(e, &q)
 	q.Subject = s.String()
 	label := fmt.Sprintf("%s%s@%s", h.prefix(), s, found.Version)
+	base := compat.Location{Label: h.label, File: label, Line: 1, Column: 1}
+	if to := fresh[plainNameOf(e)]; to != nil {
+		f := about(ruleMoved, compat.Risk, to)
+		f.Base, f.Head = base, compat.Location{Label: h.head.label, File: h.head.show(to.Path), Line: 1, Column: 1}
+		f.Message = "its subject was " + s.String()
+		f.Why = "Its subject was " + s.String() + " and is now " + to.Subject.String() + ", which starts a history of its own in a registry."
+		return r.conclude(q, label, f), nil
+	}
 	f := about(ruleRemoved, compat.Risk, e)
-	f.Base = compat.Location{Label: h.label, File: label, Line: 1, Column: 1}
+	f.Base = base
 	f.Head = compat.Location{Label: h.head.label}
 	r = r.conclude(q, label, f)
 	r.report.Compared[0].Old.Version = found.Version

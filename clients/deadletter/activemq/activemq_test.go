@@ -38,7 +38,7 @@ func TestBrowseWhereNothingCanBeBrowsed(t *testing.T) {
 		if err != nil {
 			return
 		}
-		defer conn.Close() //nolint:errcheck // it is over
+		defer conn.Close()
 		in, out := frame.NewReader(conn), frame.NewWriter(conn)
 		for {
 			f, err := in.Read()

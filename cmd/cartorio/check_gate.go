@@ -247,7 +247,7 @@ func (g *gate) outcome(doc compat.Document) error {
 	refused, unread := false, false
 	for _, r := range doc.Replays {
 		refused = refused || r.Refused > 0 || failOn == "risk" && r.Changed > 0
-		unread = unread || r.Unread > 0
+		unread = unread || r.Unread > 0 || judgedNothing(r)
 	}
 	if len(g.c.replay.messages) > 0 && len(doc.Replays) == 0 {
 		return failf(exitNotCompared, "%s holds no messages: nothing was replayed", strings.Join(g.c.replay.messages, ", "))

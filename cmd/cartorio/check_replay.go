@@ -341,6 +341,10 @@ func (r *replay) results() []compat.Replay {
 // mostShownReasons is how many reasons of one replay the text form tells.
 const mostShownReasons = 10
 
+// judgedNothing tells that no message of a recording says anything about the
+// change: the schema before refuses them all.
+func judgedNothing(r compat.Replay) bool { return r.Already > 0 && r.Already == r.Messages }
+
 // replayRemarks are the counts in words, one for each replay.
 func replayRemarks(list []compat.Replay) []string {
 	var out []string
@@ -353,6 +357,9 @@ func replayRemarks(list []compat.Replay) []string {
 			if part.n > 0 {
 				text += fmt.Sprintf(", %d %s", part.n, part.what)
 			}
+		}
+		if judgedNothing(r) {
+			text += "; so nothing was judged: is it the recording of this schema, and are --encoding and --framing right?"
 		}
 		out = append(out, text)
 	}

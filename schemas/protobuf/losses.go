@@ -129,6 +129,10 @@ func (c *comparer) values(w, r *entry) {
 }
 
 func (c *comparer) lists(w, r *entry) {
+	if c.byName && w.f.isMap && r.f.isMap {
+		c.maps(w, r)
+		return
+	}
 	if w.f.packable != r.f.packable {
 		c.lose(schemas.Altered, r.f, c.reader, "elements of type %s are read as elements of type %s", w.f.kind, r.f.kind)
 		return
@@ -151,6 +155,31 @@ func (c *comparer) lists(w, r *entry) {
 	c.path[len(c.path)-1].index = -1
 	if w.f.isMap && r.f.isMap && keys(r) < keys(w) {
 		c.lose(schemas.Lost, r.f, c.reader, "%d keys of the writer are %d for the reader", keys(w), keys(r))
+	}
+}
+
+// maps compares maps as JSON carries them: each key once, in no order.
+func (c *comparer) maps(w, r *entry) {
+	at := make(map[string]int, len(r.msgs))
+	for i, one := range r.msgs {
+		at[keyOf(one)] = i
+	}
+	again := w.overwritten()
+	for i, one := range w.msgs {
+		if len(c.list) >= mostLosses {
+			return
+		}
+		if again[i] {
+			continue
+		}
+		j, ok := at[keyOf(one)]
+		if !ok {
+			c.lose(schemas.Lost, r.f, c.reader, "a key of the writer is not there for the reader")
+			continue
+		}
+		c.path[len(c.path)-1].index = i
+		c.element(w, r, i, j)
+		c.path[len(c.path)-1].index = -1
 	}
 }
 

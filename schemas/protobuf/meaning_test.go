@@ -3,6 +3,7 @@ package protobuf_test
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/hex"
 	"slices"
 	"testing"
 
@@ -136,5 +137,27 @@ func sortMessage(m *descriptorpb.DescriptorProto) {
 	}
 	for _, e := range m.EnumType {
 		sortEnum(e)
+	}
+}
+
+// JSON carries a map's keys once each and in no order: what a payload says of the
+// order, or of a key that comes again, is nothing that could be lost.
+func TestMapsInJSON(t *testing.T) {
+	t.Parallel()
+	s := parse(t, "syntax = \"proto3\"; enum E { O = 0; A = 1; B = 2; } message M { map<bool, E> m = 1; }")
+	for _, payload := range []string{
+		"0a04080110010a021002", // true is A, then false is B
+		"0a0210020a0408011001",
+		"0a04080110010a0408011002", // true is A, and then B
+		"0a04080110010a0210020a021001",
+	} {
+		b, err := hex.DecodeString(payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, got, err := s.ReadsJSON(s, schemas.Payload{Bytes: b}, schemas.ReadOptions{})
+		if err != nil || !got.OK() || len(got.Losses) > 0 {
+			t.Errorf("%s, as %s: %v, %v %v", payload, text, err, got.Violations, got.Losses)
+		}
 	}
 }

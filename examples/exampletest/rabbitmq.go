@@ -14,7 +14,7 @@ func RemoveFromRabbitMQ(t *testing.T, address, exchange string, queues ...string
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	defer conn.Close() //nolint:errcheck // the test is over
 	ch, err := conn.Channel()
 	if err != nil {
 		t.Fatal(err)

@@ -293,10 +293,11 @@ func (r *referee) whyTaken(w *compat.Witness) string {
 	all := func(is func(v schemas.Violation) bool) bool {
 		return !got.OK() && !slices.ContainsFunc(got.Violations, func(v schemas.Violation) bool { return !is(v) })
 	}
+	nullable := func(v schemas.Violation) bool { return v.Rule == "field-missing" && r.isNullable(v.Schema) }
 	switch {
-	case all(func(v schemas.Violation) bool { return v.Rule == "field-missing" && r.isNullable(v.Schema) }):
+	case all(nullable):
 		return twmbNullable
-	case all(func(v schemas.Violation) bool { return v.Rule == "name" || v.Rule == "union-branch" }) && r.hasSimpleAlias():
+	case all(func(v schemas.Violation) bool { return v.Rule == "name" || v.Rule == "union-branch" || nullable(v) }) && r.hasSimpleAlias():
 		return twmbAlias
 	}
 	return ""

@@ -26,4 +26,6 @@ make --no-print-directory test
 # luck. `make hunt` without a seed draws anew.
 step 'hunt'
 CARTORIO_SEED=1 make --no-print-directory hunt HUNT=20s
+step 'dearest hostile pairs'
+CARTORIO_HUNT=1s "${GO:-go}" test -count 1 -timeout 10m -run Hostile ./compat/jsonschema
 step 'done'

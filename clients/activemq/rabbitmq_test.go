@@ -22,7 +22,7 @@ func TestRealRabbitMQ(t *testing.T) {
 	t.Parallel()
 	url, stomp := os.Getenv("CARTORIO_TEST_RABBITMQ"), os.Getenv("CARTORIO_TEST_RABBITMQ_STOMP")
 	if url == "" || stomp == "" {
-		t.Skip("NOT RUN: set CARTORIO_TEST_RABBITMQ and CARTORIO_TEST_RABBITMQ_STOMP to the addresses of a RabbitMQ with its STOMP plug-in")
+		t.Skip("NOT RUN: set CARTORIO_TEST_RABBITMQ and CARTORIO_TEST_RABBITMQ_STOMP to the addresses of a RabbitMQ with its STOMP plug-in; make test starts one and names it when it cannot")
 	}
 	r := connect(t)
 	r.open = activemq.Connect(stomp, activemq.Options{Login: "guest", Passcode: "guest", Host: "/"})

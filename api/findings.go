@@ -113,6 +113,7 @@ var (
 		{"refused", integerShape, true, ""},
 		{"changed", integerShape, true, ""},
 		{"already", integerShape, true, ""},
+		{"mended", integerShape, true, ""},
 		{"unread", integerShape, true, ""},
 		{"reasons", &Shape{Type: "array", Items: &Shape{Type: "object", Members: []Member{
 			{"outcome", stringShape, true, ""},

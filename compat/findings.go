@@ -192,6 +192,7 @@ type Replay struct {
 	Refused  int    `json:"refused"` // by the new schema, and not by the one before
 	Changed  int    `json:"changed"` // accepted, and read as another value
 	Already  int    `json:"already"` // refused by the schema before as well
+	Mended   int    `json:"mended"`  // refused by the schema before, and accepted by the new one as its own
 	Unread   int    `json:"unread"`  // the recording holds no payload there
 	// Reasons tell why, the most frequent first.
 	Reasons []ReplayReason `json:"reasons"`

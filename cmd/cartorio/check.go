@@ -130,7 +130,7 @@ A PATTERN is a file, a folder or a glob with * and **, seen from HEAD.`,
 	f.BoolVar(&c.strict, "strict-exceptions", false, "exit 1 when an exception has ended or matches nothing")
 	f.BoolVar(&c.allowUnchecked, "allow-unchecked", false, "do not exit 2 for what could not be compared; it is told all the same")
 	f.StringVar(&c.environment, "environment", "", "`NAME` of an environment of cartorio.yaml: its registry, and its exceptions")
-	f.StringSliceVar(&c.replay.messages, "messages", nil, "run the schemas of HEAD against recorded messages: a `FILE` of JSON lines, a payload, a folder, or - for stdin; no --against is needed then")
+	f.StringArrayVar(&c.replay.messages, "messages", nil, "run the schemas of HEAD against recorded messages: a `FILE` of JSON lines, a payload, a folder, or - for stdin; no --against is needed then")
 	f.StringVar(&c.replay.encoding, "encoding", "", "of the messages: json, binary, hex or base64 (default: as validate)")
 	f.StringVar(&c.replay.framing, "framing", "none", "of the messages: none or confluent")
 	f.StringVar(&c.replay.message, "message", "", "full `NAME` of the Protobuf message that the messages are")

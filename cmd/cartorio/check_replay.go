@@ -239,6 +239,10 @@ func (r *replay) judge(ctx context.Context, m recorded) error {
 		violations = old.Reads(old, payload, schemas.ReadOptions{Violations: 1}).Violations
 	}
 	if len(violations) > 0 && old != nil {
+		if r.mended(one, m) {
+			one.result.Mended++
+			return nil
+		}
 		one.result.Already++
 		one.count(m, "already", violations[0])
 		return nil
@@ -260,6 +264,13 @@ func (r *replay) judge(ctx context.Context, m recorded) error {
 	}
 	one.result.Accepted++
 	return nil
+}
+
+// mended tells whether the new schema takes, as its own, a message that the one
+// before refuses.
+func (r *replay) mended(one *replayed, m recorded) bool {
+	payload, violations, err := r.payload(one.next, m)
+	return err == nil && len(violations) == 0 && len(one.next.Reads(one.next, payload, schemas.ReadOptions{Violations: 1}).Violations) == 0
 }
 
 // payload decodes what was recorded into what the writer's schema writes.
@@ -353,7 +364,7 @@ func replayRemarks(list []compat.Replay) []string {
 		for _, part := range []struct {
 			n    int
 			what string
-		}{{r.Refused, "would be refused"}, {r.Changed, "would be read as another value"}, {r.Already, "refused before as well"}, {r.Unread, "not readable as messages"}} {
+		}{{r.Refused, "would be refused"}, {r.Changed, "would be read as another value"}, {r.Already, "refused before as well"}, {r.Mended, "refused before and accepted now"}, {r.Unread, "not readable as messages"}} {
 			if part.n > 0 {
 				text += fmt.Sprintf(", %d %s", part.n, part.what)
 			}

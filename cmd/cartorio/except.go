@@ -22,7 +22,7 @@ type excepting struct {
 	file, reason, owner, until string
 	environments               []string
 	rule, path                 string
-	remove, lint               bool
+	remove, lint, unseen       bool
 	head                       string // with check.against: what is compared
 	check                      checking
 }
@@ -39,17 +39,26 @@ again. The fingerprint is the last line of a finding; it stays the same when lin
 move or texts of Cartório change, and is another one when the schema changes
 further.
 
+The finding is looked for where --against, or check.against of the configuration,
+tells what to compare (and --head, where check was given one), or --lint that lint
+found it; a fingerprint that no finding there has is refused. --unseen adds it all
+the same, without looking.
+
 Rule and path of the entry are for readers; by its rule an entry is lint's, else it
 is check's, and only whose it is says that it ended or matches nothing. They are
-taken from the finding when --against tells what to compare (and --head, where check
-was given one), or --lint that lint found it, else from --rule and --path.
+taken from the finding where it is looked for, else from --rule and --path.
 
 An entry that is there already is replaced. --remove takes it out.`,
 		Example: `  cartorio except 7fbc1c5f2ee8bc9f394ce11aaabafd11 --reason 'no consumer left' \
     --owner team-orders --until 2026-12-31
   cartorio except 7fbc1c5f2ee8bc9f394ce11aaabafd11 --remove`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.except(cmd.Context(), args[0], x) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := x.likeCheck(a, cmd); err != nil {
+				return err
+			}
+			return a.except(cmd.Context(), args[0], x)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&x.reason, "reason", "", "`TEXT`: why it does no harm")
@@ -60,13 +69,39 @@ An entry that is there already is replaced. --remove takes it out.`,
 	f.StringVar(&x.path, "path", "", "`PATH` of the finding, for readers")
 	f.StringVar(&x.file, "exceptions", "", "`FILE` to change (default: cartorio.exceptions.yaml beside cartorio.yaml, or at the repository's root)")
 	f.BoolVar(&x.remove, "remove", false, "take the entry out")
-	f.StringVar(&x.check.against, "against", "", "`BASE` to compare with, to find rule and path of the finding")
+	f.StringVar(&x.check.against, "against", "", "`BASE` to compare with, to find the finding (default: check.against of the configuration)")
 	f.StringVar(&x.head, "head", ".", "`HEAD` of that comparison, or what lint looks at, as it was given there")
 	f.BoolVar(&x.lint, "lint", false, "the finding is one of lint: look at --head to find its rule and path")
-	for _, name := range []string{"reason", "owner", "until", "environment", "rule", "path", "exceptions", "remove", "against", "head", "lint"} {
+	f.BoolVar(&x.unseen, "unseen", false, "add the entry without looking for the finding")
+	for _, name := range []string{"reason", "owner", "until", "environment", "rule", "path", "exceptions", "remove", "against", "head", "lint", "unseen"} {
 		keyed(cmd, name, "except."+name, "CARTORIO_EXCEPT_"+strings.ToUpper(name))
 	}
 	return cmd
+}
+
+// likeCheck takes from check's own settings what nothing said here, so that the
+// comparison is the one whose output the fingerprint was copied from.
+func (x *excepting) likeCheck(a *app, cmd *cobra.Command) error {
+	if x.remove || x.unseen || x.lint && x.check.against == "" {
+		return nil
+	}
+	check, _, err := cmd.Root().Find([]string{"check"})
+	if err != nil {
+		return err
+	}
+	file, values, err := a.configured(cmd.Root(), cmd)
+	if err != nil {
+		return err
+	}
+	if err := a.fill(check, file, values); err != nil {
+		return err
+	}
+	for name, to := range map[string]*string{"against": &x.check.against, "root": &x.check.root, "subject": &x.check.subject, "registry": &x.check.registry, "category": &x.check.category} {
+		if *to == "" {
+			*to = check.Flag(name).Value.String()
+		}
+	}
+	return nil
 }
 
 func (a *app) except(ctx context.Context, fingerprint string, x excepting) error {
@@ -125,8 +160,8 @@ func (a *app) complete(ctx context.Context, e *config.Exception, x excepting) er
 	}
 	e.Until = until
 	if x.lint {
-		if x.check.against != "" {
-			return failf(exitUsage, "--lint looks at schemas alone, and --against compares: name one of them")
+		if x.check.against != "" || x.unseen {
+			return failf(exitUsage, "--lint looks at schemas alone, --against compares, and --unseen does not look: name one of them")
 		}
 		_, reports, err := a.look(ctx, x.head, linting{failOn: "note", all: true})
 		if err != nil {
@@ -134,11 +169,22 @@ func (a *app) complete(ctx context.Context, e *config.Exception, x excepting) er
 		}
 		return nameAfter(e, reports, "lint")
 	}
-	if x.check.against == "" {
+	switch {
+	case x.unseen && x.check.against != "":
+		return failf(exitUsage, "--unseen does not look for the finding, and --against tells where it is: name one of them")
+	case x.unseen:
+		return nil
+	case x.check.against == "":
+		a.say("nothing tells what to compare, so that nobody has looked whether a finding has the fingerprint %s: --against BASE looks, and --unseen says that it is meant", e.Fingerprint)
 		return nil
 	}
 	c := x.check
+	// Whatever the level of a subject, each of its changes is a finding of these.
 	c.level, c.policy, c.verdictPolicy, c.failOn = "FULL", "STRICT", "BOTH", "breaking"
+	c.explicit = choices{level: true, policy: true, verdictPolicy: true}
+	c.chosen = c.explicit
+	c.defaults(a.config.Defaults)
+	c.gate = a.newGate(c)
 	q, err := c.question()
 	if err != nil {
 		return fail(exitUsage, err)
@@ -147,17 +193,22 @@ func (a *app) complete(ctx context.Context, e *config.Exception, x excepting) er
 	if err != nil {
 		return err
 	}
+	c.gate.apply(results) // which finds what only the configuration asks for
 	reports := make([]compat.Report, len(results))
 	for i, r := range results {
 		reports[i] = r.report
 	}
-	return nameAfter(e, reports, "check")
+	return nameAfter(e, reports, "check --against "+x.check.against)
 }
 
 // nameAfter takes rule and path from the finding that an entry is about.
 func nameAfter(e *config.Exception, reports []compat.Report, command string) error {
+	blind := 0
 	for _, r := range reports {
 		for _, compared := range r.Compared {
+			if compared.Verdict == compat.NotChecked {
+				blind++
+			}
 			for _, f := range compared.Findings {
 				if f.Has(e.Fingerprint) {
 					e.Rule, e.Path = orWord(e.Rule, f.Rule), orWord(e.Path, f.Path)
@@ -166,7 +217,11 @@ func nameAfter(e *config.Exception, reports []compat.Report, command string) err
 			}
 		}
 	}
-	return failf(exitNotCompared, "no finding here has the fingerprint %s: copy it from the output of %s", e.Fingerprint, command)
+	hidden := ""
+	if blind > 0 {
+		hidden = fmt.Sprintf(" (%s not be looked at)", plural(blind, "pair could", "pairs could"))
+	}
+	return failf(exitNotCompared, "no finding here has the fingerprint %s%s: copy it from the output of %s, give --head what that was given, say --lint if lint found it, or --unseen to add it all the same", e.Fingerprint, hidden, command)
 }
 
 // exceptionEntry is an entry as it is written.

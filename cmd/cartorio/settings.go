@@ -80,7 +80,12 @@ func (a *app) settle(root, cmd *cobra.Command) error {
 		}
 		a.say("%v", err) // what this binary is must be known whatever the file holds
 	}
-	var wrong error
+	return a.fill(cmd, file, values)
+}
+
+// fill gives the flags of a command what the environment, or else the values of
+// a configuration file, say of them.
+func (a *app) fill(cmd *cobra.Command, file string, values map[string]*yaml.Node) (wrong error) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		key := keyOf(cmd, f)
 		if wrong != nil || f.Changed || key == "" {

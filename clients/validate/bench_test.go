@@ -6,6 +6,7 @@ import (
 
 	"github.com/cartorio-registry/cartorio/clients/validate"
 	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/costtest"
 )
 
 // BenchmarkBeforeConsume is the hot path: header, schema, verdict, all cached.
@@ -29,6 +30,7 @@ func BenchmarkBeforeConsume(b *testing.B) {
 				b.Fatal(o.Err)
 			}
 			b.ReportAllocs()
+			defer costtest.Processor(b)()
 			for b.Loop() {
 				o := v.BeforeConsume(ctx, &bm.m, &bm.e)
 				if o.Verdict != validate.Accept || !o.Cached {
@@ -41,6 +43,7 @@ func BenchmarkBeforeConsume(b *testing.B) {
 			defer v.Close()
 			o := v.BeforeConsume(ctx, &bm.m, &bm.e)
 			b.ReportAllocs()
+			defer costtest.Processor(b)()
 			for b.Loop() {
 				if !o.Writer.Reads(o.Writer, payload(o), readOptions).OK() {
 					b.Fatal()
@@ -87,6 +90,7 @@ func BenchmarkRefused(b *testing.B) {
 			m := validate.Message{Headers: stamped(bm.of), Payload: one.payload}
 			b.Run(bm.name+"/"+one.name, func(b *testing.B) {
 				b.ReportAllocs()
+				defer costtest.Processor(b)()
 				for b.Loop() {
 					if o := v.BeforeConsume(ctx, &m, e); o.Verdict != one.want {
 						b.Fatal(o.Verdict, o.Reason, o.Err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/avro"
+	"github.com/cartorio-registry/cartorio/schemas/costtest"
 	"github.com/linkedin/goavro/v2"
 )
 
@@ -94,6 +95,7 @@ func BenchmarkReads(b *testing.B) {
 		b.Run(size.name, func(b *testing.B) {
 			b.SetBytes(int64(len(payload.Bytes)))
 			b.ReportAllocs()
+			defer costtest.Processor(b)()
 			for b.Loop() {
 				if r := s.Reads(s, payload, schemas.ReadOptions{}); !r.OK() {
 					b.Fatal(r.Violations)
@@ -110,6 +112,7 @@ func BenchmarkReadsRefused(b *testing.B) {
 	for name, o := range map[string]schemas.ReadOptions{"explained": {}, "verdict": {Verdict: true}} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
+			defer costtest.Processor(b)()
 			for b.Loop() {
 				if r := s.Reads(s, payload, o); r.OK() {
 					b.Fatal("it was read")
@@ -142,6 +145,7 @@ func BenchmarkReadsBesideGoavro(b *testing.B) {
 		b.Run(size.name, func(b *testing.B) {
 			b.SetBytes(int64(len(payload)))
 			b.ReportAllocs()
+			defer costtest.Processor(b)()
 			for b.Loop() {
 				if _, rest, err := codec.NativeFromBinary(payload); err != nil || len(rest) > 0 {
 					b.Fatal(err)
@@ -171,6 +175,7 @@ func BenchmarkParse(b *testing.B) {
 		source := schemas.Source{Type: schemas.Avro, Text: wideSchema(fields)}
 		b.Run(fmt.Sprint(fields), func(b *testing.B) {
 			b.ReportAllocs()
+			defer costtest.Processor(b)()
 			for b.Loop() {
 				if _, err := avro.Parse(context.Background(), source, nil, schemas.ParseOptions{}); err != nil {
 					b.Fatal(err)
@@ -179,6 +184,7 @@ func BenchmarkParse(b *testing.B) {
 		})
 		b.Run(fmt.Sprint(fields, "-goavro"), func(b *testing.B) {
 			b.ReportAllocs()
+			defer costtest.Processor(b)()
 			for b.Loop() {
 				if _, err := goavro.NewCodec(source.Text); err != nil {
 					b.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	v5 "github.com/santhosh-tekuri/jsonschema/v5"
 
 	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/costtest"
 )
 
 // order is a schema with types, required names, closed objects, an enum, a
@@ -39,6 +40,7 @@ func BenchmarkReads(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(int64(len(payload)))
 			b.ReportAllocs()
+			defer costtest.Processor(b)()
 			for b.Loop() {
 				if got := s.Reads(s, schemas.Payload{Bytes: payload}, schemas.ReadOptions{}); !got.OK() {
 					b.Fatal(got.Violations)
@@ -54,6 +56,7 @@ func BenchmarkReads(b *testing.B) {
 		payload := orderOf(20)
 		b.SetBytes(int64(len(payload)))
 		b.ReportAllocs()
+		defer costtest.Processor(b)()
 		for b.Loop() {
 			d := json.NewDecoder(bytes.NewReader(payload))
 			d.UseNumber()
@@ -82,6 +85,7 @@ func BenchmarkReadsRefused(b *testing.B) {
 	}{{"valid", valid, schemas.ReadOptions{}, true}, {"verdict", wrong, schemas.ReadOptions{Verdict: true}, false}, {"explained", wrong, schemas.ReadOptions{}, false}} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
+			defer costtest.Processor(b)()
 			for b.Loop() {
 				if got := s.Reads(s, schemas.Payload{Bytes: c.payload}, c.options); got.OK() != c.ok {
 					b.Fatal(got.Violations)
@@ -95,6 +99,7 @@ func BenchmarkReadsRefused(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.ReportAllocs()
+		defer costtest.Processor(b)()
 		for b.Loop() {
 			d := json.NewDecoder(bytes.NewReader(wrong))
 			d.UseNumber()
@@ -121,6 +126,7 @@ func BenchmarkParse(b *testing.B) {
 		b.Run(fmt.Sprintf("%d properties", n), func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
+			defer costtest.Processor(b)()
 			for b.Loop() {
 				if _, err := parse(text); err != nil {
 					b.Fatal(err)
@@ -131,6 +137,7 @@ func BenchmarkParse(b *testing.B) {
 	b.Run("referee, 100 properties", func(b *testing.B) {
 		text := wide(100)
 		b.ReportAllocs()
+		defer costtest.Processor(b)()
 		for b.Loop() {
 			if _, err := referee(text); err != nil {
 				b.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/costtest"
 	"github.com/cartorio-registry/cartorio/schemas/protobuf"
 )
 
@@ -55,6 +56,7 @@ func BenchmarkReads(b *testing.B) {
 		b.Run(size+"/own", func(b *testing.B) {
 			b.SetBytes(int64(len(payload.Bytes)))
 			b.ReportAllocs()
+			defer costtest.Processor(b)()
 			for b.Loop() {
 				if r := s.Reads(s, payload, schemas.ReadOptions{}); !r.OK() {
 					b.Fatal(r)
@@ -64,6 +66,7 @@ func BenchmarkReads(b *testing.B) {
 		b.Run(size+"/later-version", func(b *testing.B) {
 			b.SetBytes(int64(len(payload.Bytes)))
 			b.ReportAllocs()
+			defer costtest.Processor(b)()
 			for b.Loop() {
 				if r := next.Reads(s, payload, schemas.ReadOptions{}); !r.OK() {
 					b.Fatal(r)
@@ -73,6 +76,7 @@ func BenchmarkReads(b *testing.B) {
 		b.Run(size+"/value", func(b *testing.B) {
 			b.SetBytes(int64(len(payload.Bytes)))
 			b.ReportAllocs()
+			defer costtest.Processor(b)()
 			for b.Loop() {
 				s.Reads(s, payload, schemas.ReadOptions{Value: true})
 			}
@@ -80,6 +84,7 @@ func BenchmarkReads(b *testing.B) {
 		b.Run(size+"/dynamicpb", func(b *testing.B) {
 			b.SetBytes(int64(len(payload.Bytes)))
 			b.ReportAllocs()
+			defer costtest.Processor(b)()
 			for b.Loop() {
 				if err := proto.Unmarshal(payload.Bytes, message.New().Interface()); err != nil {
 					b.Fatal(err)
@@ -94,6 +99,7 @@ func BenchmarkReadsRefused(b *testing.B) {
 	payload := schemas.Payload{Bytes: payloads(b, s)["medium"]}
 	payload.Bytes = payload.Bytes[:len(payload.Bytes)-1]
 	b.ReportAllocs()
+	defer costtest.Processor(b)()
 	for b.Loop() {
 		if r := s.Reads(s, payload, schemas.ReadOptions{}); r.OK() {
 			b.Fatal("it is read")

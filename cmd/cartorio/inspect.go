@@ -43,6 +43,10 @@ from the registry or a bundle, or takes --schema, and prints the message with it
 members in order and its numbers exact. Without a schema JSON is formatted,
 Protobuf is shown field by field, and all else as bytes.
 
+Messages of Avro and Protobuf are binary. A file that ends in .json and holds JSON
+text, and any message with --encoding json, is read as Avro's JSON encoding, or
+Protobuf's JSON mapping; elsewhere it is said when a message is JSON text.
+
 A file that ends in .jsonl holds one message a line, as exports of dead letters do.
 
 ` + brokerHelp + `
@@ -74,7 +78,7 @@ Exits 1 when a message is not valid, 2 when its schema could not be had.
 	f.StringVar(&i.message, "message", "", "full `NAME` of the Protobuf message, with --schema")
 	f.StringVar(&i.hex, "hex", "", "the message itself, in `HEX`")
 	f.StringVar(&i.base64, "base64", "", "the message itself, in `BASE64`")
-	f.StringVar(&i.encoding, "encoding", "auto", "how the message is written: auto, raw, hex or base64")
+	f.StringVar(&i.encoding, "encoding", "auto", "how the message is written: auto, raw, hex, base64 or json")
 	f.StringVar(&i.framing, "framing", "auto", "auto, none or confluent")
 	f.StringArrayVar(&i.headers, "header", nil, "`NAME=VALUE` of a header; hex:… and base64:… are bytes; may stand several times")
 	f.StringVar(&i.contentType, "content-type", "", "the message's content `TYPE`")
@@ -82,7 +86,7 @@ Exits 1 when a message is not valid, 2 when its schema could not be had.
 	f.StringVar(&i.id, "id", "", "`ID` of the message at a broker: messageId, or PARTITION:OFFSET")
 	f.IntVar(&i.limit, "limit", 1, "how many messages of a broker are shown")
 	f.StringVar(&i.format, "format", "text", "text or json")
-	oneOf(cmd, "encoding", "auto", "raw", "hex", "base64")
+	oneOf(cmd, "encoding", "auto", "raw", "hex", "base64", "json")
 	oneOf(cmd, "framing", "auto", "none", "confluent")
 	oneOf(cmd, "format", "text", "json")
 	return cmd
@@ -92,7 +96,7 @@ func (i inspecting) check(args []string) error {
 	for _, one := range []struct {
 		flag, value string
 		known       []string
-	}{{"encoding", i.encoding, []string{"auto", "raw", "hex", "base64"}}, {"framing", i.framing, []string{"auto", "none", "confluent"}}, {"format", i.format, []string{"text", "json"}}} {
+	}{{"encoding", i.encoding, []string{"auto", "raw", "hex", "base64", "json"}}, {"framing", i.framing, []string{"auto", "none", "confluent"}}, {"format", i.format, []string{"text", "json"}}} {
 		if !slices.Contains(one.known, one.value) {
 			return fmt.Errorf("--%s %q is none of %s", one.flag, one.value, strings.Join(one.known, ", "))
 		}
@@ -109,6 +113,8 @@ func (i inspecting) check(args []string) error {
 		return errors.New("name one source: a file, an address, --hex or --base64")
 	case i.id != "" && !isBroker:
 		return errors.New("--id is for messages at a broker")
+	case i.encoding == "json" && i.framing == "confluent":
+		return errors.New("--encoding json is a text, and --framing confluent a prefix of bytes: leave one out")
 	case i.limit < 1:
 		return fmt.Errorf("--limit %d: at least one message is shown", i.limit)
 	case i.message != "" && i.schema == "":
@@ -122,6 +128,8 @@ type incoming struct {
 	source, encoding string
 	message          validate.Message
 	problem          string // why there is none
+	// asJSON takes the text for the JSON form of a schema with binary messages.
+	asJSON bool
 }
 
 func (a *app) inspect(ctx context.Context, args []string, i inspecting) error {
@@ -145,6 +153,7 @@ func (a *app) inspect(ctx context.Context, args []string, i inspecting) error {
 			in.message.ContentType = i.contentType
 		}
 		in.message.IsKey = i.isKey
+		in.asJSON = in.asJSON || i.encoding == "json"
 		one, c := e.examine(ctx, in)
 		code = max(code, c)
 		list = append(list, one)
@@ -246,7 +255,7 @@ func incomingLetter(at brokers.Address, l *deadletter.Letter) incoming {
 func decoded(source string, raw []byte, encoding string, each func(incoming) error) error {
 	in := incoming{source: source, encoding: encoding}
 	if encoding == "auto" {
-		in.encoding = encodingIn(raw)
+		in.encoding, in.asJSON = encodingIn(raw), isJSONFile(source, raw)
 	}
 	var err error
 	switch in.encoding {

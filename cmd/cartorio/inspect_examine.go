@@ -122,9 +122,9 @@ func (e *examiner) examine(ctx context.Context, in incoming) (examined, int) {
 		return x, exitOK
 	}
 	if e.with != nil {
-		return e.withSchema(x, &m)
+		return e.withSchema(x, &m, in)
 	}
-	return e.withRegistry(ctx, x, &m, foreign, isForeign)
+	return e.withRegistry(ctx, x, &m, in, foreign, isForeign)
 }
 
 // frame says how the message names its schema.
@@ -179,9 +179,12 @@ func (e *examiner) frame(x *examined, m *validate.Message) (framing.Foreign, boo
 
 // withSchema reads with the schema that was named. A prefix is taken off where
 // the payload has one and does not fit with it.
-func (e *examiner) withSchema(x examined, m *validate.Message) (examined, int) {
+func (e *examiner) withSchema(x examined, m *validate.Message, in incoming) (examined, int) {
 	s := e.with
 	x.Schema = &schemaNamed{Label: s.label, Type: s.schema.Source().Type, Message: e.ask.message}
+	if in.readsJSON(s.schema) {
+		return x.readJSON(s, m.Payload, e.ask.message)
+	}
 	payload := schemas.Payload{Bytes: m.Payload, Message: e.ask.message}
 	prefix, _, err := framing.Split(m.Payload)
 	reading := s.schema.Reads(s.schema, payload, schemas.ReadOptions{})
@@ -195,14 +198,16 @@ func (e *examiner) withSchema(x examined, m *validate.Message) (examined, int) {
 	}
 	x.Schema.Message, x.payload = payload.Message, payload.Bytes
 	if !reading.OK() {
-		return x.invalid(reading.Violations[0].Kind.String(), "", reading.Violations), exitFindings
+		x = x.invalid(reading.Violations[0].Kind.String(), "", reading.Violations)
+		x.hintJSON(s.schema, payload)
+		return x, exitFindings
 	}
 	x.show(s.schema, payload)
 	return x, exitOK
 }
 
 // withRegistry finds the schema that the message names.
-func (e *examiner) withRegistry(ctx context.Context, x examined, m *validate.Message, foreign framing.Foreign, isForeign bool) (examined, int) {
+func (e *examiner) withRegistry(ctx context.Context, x examined, m *validate.Message, in incoming, foreign framing.Foreign, isForeign bool) (examined, int) {
 	expect := validate.Expect{Framing: validate.Detect}
 	prefix, rest, err := framing.Split(m.Payload)
 	isFramed := err == nil && prefix.Form != 0 && e.ask.framing != "none" && (!isForeign || foreign.Vendor != framing.Azure)
@@ -226,6 +231,9 @@ func (e *examiner) withRegistry(ctx context.Context, x examined, m *validate.Mes
 		if o.GUID != (schemas.GUID{}) {
 			x.Schema.GUID = o.GUID.String()
 		}
+	}
+	if o.Writer != nil && in.readsJSON(o.Writer) {
+		return x.readJSON(&known{schema: o.Writer}, m.Payload, o.Message)
 	}
 	if o.Verdict == validate.Accept {
 		x.Reason = o.Reason.String()
@@ -262,7 +270,11 @@ func (e *examiner) withRegistry(ctx context.Context, x examined, m *validate.Mes
 		x.guess(x.payload)
 		return x, exitNotCompared
 	default:
-		return x.invalid(o.Reason.String(), problem, o.Violations), exitFindings
+		x = x.invalid(o.Reason.String(), problem, o.Violations)
+		if o.Writer != nil {
+			x.hintJSON(o.Writer, schemas.Payload{Bytes: x.payload, Message: o.Message})
+		}
+		return x, exitFindings
 	}
 }
 

@@ -181,14 +181,10 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 // finish, gives back what was not handled and answers nil. A lost connection is
 // made again.
 //
-// Errors: at the start only: the broker cannot be reached in three tries, or its
-// scheduler is off and ScheduledRetries need it.
+// Errors: at the start only, and not when ctx ends in it: the broker cannot be
+// reached in three tries, or its scheduler is off and ScheduledRetries need it.
 func (c *Consumer) Run(ctx context.Context) error {
-	err := deliver.Start(ctx, startTries, c.prepare, func(err error) bool { return errors.Is(err, errNoScheduler) })
-	if ctx.Err() != nil {
-		return nil //nolint:nilerr // it was told to stop, before it began or after
-	}
-	if err != nil {
+	if err := deliver.Start(ctx, startTries, c.prepare, func(err error) bool { return errors.Is(err, errNoScheduler) }); err != nil {
 		return fmt.Errorf("consume from %s: %w", c.o.Queue, err)
 	}
 	c.desk.Sessions(ctx, c.session)

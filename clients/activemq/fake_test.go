@@ -3,6 +3,7 @@ package activemq_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -29,6 +30,27 @@ type fake struct {
 	// of the receipt, or that nothing comes.
 	answer func(f *frame.Frame) (instead *frame.Frame, isSilent bool)
 	conns  []*fakeConn
+	// step is asked first in whatever a consumer calls, when not nil.
+	step func() error
+}
+
+func (b *fake) stepped() error {
+	if b.step == nil {
+		return nil
+	}
+	return b.step()
+}
+
+// left tells of connections that were not closed.
+func (b *fake) left() error {
+	for i, c := range b.conns {
+		select {
+		case <-c.closed:
+		default:
+			return fmt.Errorf("connection %d of %d is still open", i+1, len(b.conns))
+		}
+	}
+	return nil
 }
 
 // fakeConn is a connection to it.
@@ -45,6 +67,9 @@ type fakeConn struct {
 }
 
 func (b *fake) open(context.Context) (activemq.Conn, error) {
+	if err := b.stepped(); err != nil {
+		return nil, err
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.opened++
@@ -122,6 +147,9 @@ func (c *fakeConn) Write(f *frame.Frame) error {
 	default:
 	}
 	b := c.b
+	if err := b.stepped(); err != nil {
+		return err
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	receipt := f.Header.Get(frame.Receipt)

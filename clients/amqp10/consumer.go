@@ -181,15 +181,11 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 // finish, gives back what was not handled and answers nil. A lost connection is
 // made again.
 //
-// Errors: at the start only: the broker cannot be reached in three tries, it lets
-// no link be attached to the queue or the dead letter, or its scheduler is off
-// and ScheduledRetries need it.
+// Errors: at the start only, and not when ctx ends in it: the broker cannot be
+// reached in three tries, it lets no link be attached to the queue or the dead
+// letter, or its scheduler is off and ScheduledRetries need it.
 func (c *Consumer) Run(ctx context.Context) error {
-	err := deliver.Start(ctx, startTries, c.prepare, func(err error) bool { return errors.Is(err, errNoScheduler) })
-	if ctx.Err() != nil {
-		return nil // it was told to stop, before it began or after
-	}
-	if err != nil {
+	if err := deliver.Start(ctx, startTries, c.prepare, func(err error) bool { return errors.Is(err, errNoScheduler) }); err != nil {
 		return fmt.Errorf("consume from %s: %w", c.o.Queue, err)
 	}
 	c.out = newPublisher(c.open, max(2*c.o.Workers, 2))
@@ -216,7 +212,11 @@ func (c *Consumer) prepare(ctx context.Context) error {
 	}
 	if !c.o.NoDeadLetterCheck {
 		if _, err := conn.NewSender(ctx, c.o.DeadLetter); err != nil {
-			return fmt.Errorf("look for the dead letter's address: %w: create it, or set NoDeadLetterCheck", err)
+			advice := ""
+			if fateOf(err, false) == Unroutable {
+				advice = ": create it, or set NoDeadLetterCheck"
+			}
+			return fmt.Errorf("look for the dead letter's address: %w%s", err, advice)
 		}
 	}
 	if c.o.ScheduledRetries {

@@ -25,6 +25,27 @@ type fake struct {
 	// answer is the outcome of a message, when not nil.
 	answer func(m *amqp.Message) (amqp.DeliveryState, error)
 	conns  []*fakeConn
+	// step is asked first in whatever a consumer calls, when not nil.
+	step func() error
+}
+
+func (b *fake) stepped() error {
+	if b.step == nil {
+		return nil
+	}
+	return b.step()
+}
+
+// left tells of connections that were not closed.
+func (b *fake) left() error {
+	for i, c := range b.conns {
+		select {
+		case <-c.done:
+		default:
+			return fmt.Errorf("connection %d of %d is still open", i+1, len(b.conns))
+		}
+	}
+	return nil
 }
 
 type fakeConn struct {
@@ -37,6 +58,9 @@ type fakeConn struct {
 }
 
 func (b *fake) open(context.Context) (amqp10.Conn, error) {
+	if err := b.stepped(); err != nil {
+		return nil, err
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.opened++
@@ -100,6 +124,12 @@ func (c *fakeConn) Close() error {
 }
 
 func (c *fakeConn) NewSender(_ context.Context, address string) (amqp10.Sender, error) {
+	if err := c.b.stepped(); err != nil {
+		return nil, err
+	}
+	if address == "broken" {
+		return nil, fmt.Errorf("attach: %w", &amqp.ConnError{})
+	}
 	if address == "nowhere" {
 		return nil, fmt.Errorf("attach: %w", &amqp.Error{Condition: amqp.ErrCondNotFound, Description: "no such queue"})
 	}
@@ -107,6 +137,12 @@ func (c *fakeConn) NewSender(_ context.Context, address string) (amqp10.Sender, 
 }
 
 func (c *fakeConn) NewReceiver(_ context.Context, address, _ string, credit int) (amqp10.Receiver, error) {
+	if err := c.b.stepped(); err != nil {
+		return nil, err
+	}
+	if address == "broken" {
+		return nil, fmt.Errorf("attach: %w", &amqp.ConnError{})
+	}
 	if address == "nowhere" {
 		return nil, fmt.Errorf("attach: %w", &amqp.Error{Condition: amqp.ErrCondNotFound, Description: "no such queue"})
 	}
@@ -119,6 +155,9 @@ type fakeSender struct{ c *fakeConn }
 func (s *fakeSender) Close(context.Context) error { return nil }
 
 func (s *fakeSender) Send(_ context.Context, m *amqp.Message) (amqp.DeliveryState, error) {
+	if err := s.c.b.stepped(); err != nil {
+		return nil, err
+	}
 	select {
 	case <-s.c.done:
 		return nil, &amqp.ConnError{}
@@ -148,6 +187,9 @@ func (r *fakeReceiver) Close(context.Context) error {
 
 func (r *fakeReceiver) Receive(ctx context.Context, _ *amqp.ReceiveOptions) (*amqp.Message, error) {
 	b := r.c.b
+	if err := b.stepped(); err != nil {
+		return nil, err
+	}
 	for {
 		b.mu.Lock()
 		if len(b.queue) > 0 && len(r.c.unsettled) < r.c.credit {

@@ -183,13 +183,14 @@ const (
 // finish, commits what is finished, leaves the group and answers nil. A lost
 // connection is made again.
 //
-// Errors: at the start only: the broker cannot be reached within 15 s, a topic
-// or the dead letter's topic does not exist.
+// Errors: at the start only, and not when ctx ends in it: the broker cannot be
+// reached within 15 s, a topic or the dead letter's topic does not exist.
 func (c *Consumer) Run(ctx context.Context) error {
-	if err := c.start(ctx); err != nil {
-		if ctx.Err() != nil {
-			return nil // it was told to stop before it began
-		}
+	err := c.start(ctx)
+	if ctx.Err() != nil {
+		return nil // it was told to stop before it began
+	}
+	if err != nil {
 		return fmt.Errorf("consume as group %s: %w", c.o.Group, err)
 	}
 	m := newMember(ctx, c)
@@ -198,6 +199,9 @@ func (c *Consumer) Run(ctx context.Context) error {
 		topics = append(topics, c.retryTopic(level))
 	}
 	client, err := c.open(ctx, Group{Name: c.o.Group, Topics: topics, Assigned: m.assigned, Revoked: m.revoked, Lost: m.lost})
+	if err != nil && ctx.Err() != nil {
+		return nil // as above
+	}
 	if err != nil {
 		return fmt.Errorf("consume as group %s: %w", c.o.Group, err)
 	}
@@ -231,14 +235,14 @@ func (c *Consumer) Run(ctx context.Context) error {
 // start looks for the topics and makes those of retries. It tries again, since a
 // topic that was created just now is not known to every broker yet.
 func (c *Consumer) start(ctx context.Context) error {
-	client, err := c.open(ctx, Group{})
+	asking, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	client, err := c.open(asking, Group{})
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(ctx, askTime)
-	defer cancel()
-	return deliver.Start(ctx, startTries, func(ctx context.Context) error { return c.prepare(ctx, client) }, func(error) bool { return false })
+	return deliver.Start(ctx, startTries, func(context.Context) error { return c.prepare(asking, client) }, func(error) bool { return asking.Err() != nil })
 }
 
 // missing says that topics are not there.

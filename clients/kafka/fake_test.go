@@ -37,6 +37,16 @@ type broker struct {
 	// commitErr fails commits.
 	commitErr error
 	closed    bool
+	opened    int // clients, less those that were closed
+	// step is asked first in whatever a consumer calls, when not nil.
+	step func() error
+}
+
+func (b *broker) stepped() error {
+	if b.step == nil {
+		return nil
+	}
+	return b.step()
 }
 
 func newBroker() *broker {
@@ -44,6 +54,9 @@ func newBroker() *broker {
 }
 
 func (b *broker) open(_ context.Context, g kafka.Group) (kafka.Client, error) {
+	if err := b.stepped(); err != nil {
+		return nil, err
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.openErr != nil {
@@ -52,6 +65,7 @@ func (b *broker) open(_ context.Context, g kafka.Group) (kafka.Client, error) {
 	if g.Name != "" {
 		b.group = g
 	}
+	b.opened++
 	return &member{b: b, isMember: g.Name != ""}, nil
 }
 
@@ -125,6 +139,9 @@ var (
 )
 
 func (m *member) PollRecords(ctx context.Context, most int) kgo.Fetches {
+	if err := m.b.stepped(); err != nil {
+		return kgo.NewErrFetch(err)
+	}
 	for {
 		m.b.mu.Lock()
 		byPartition := map[int32][]*kgo.Record{}
@@ -197,6 +214,9 @@ func (m *member) Commit(_ context.Context, o kafka.Offsets) error {
 }
 
 func (m *member) Missing(_ context.Context, topics []string) ([]string, error) {
+	if err := m.b.stepped(); err != nil {
+		return nil, err
+	}
 	m.b.mu.Lock()
 	defer m.b.mu.Unlock()
 	var out []string
@@ -209,11 +229,15 @@ func (m *member) Missing(_ context.Context, topics []string) ([]string, error) {
 }
 
 func (m *member) Create(_ context.Context, topics []string) error {
+	if err := m.b.stepped(); err != nil {
+		return err
+	}
 	m.b.set(func() { m.b.made = append(m.b.made, topics...) })
 	return nil
 }
 
 func (m *member) Close() {
+	m.b.set(func() { m.b.opened-- })
 	if m.isMember {
 		m.b.set(func() { m.b.closed = true })
 	}

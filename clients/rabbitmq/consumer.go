@@ -182,16 +182,16 @@ func NewConsumer(open Open, v *validate.Validator, e *validate.Expect, h Handler
 // finish, gives back what was not handled and answers nil. A lost connection is
 // made again.
 //
-// Errors: at the start only: the broker cannot be reached in three tries, the
-// queue or the dead letter's destination does not exist.
+// Errors: at the start only, and not when ctx ends in it: the broker cannot be
+// reached in three tries, the queue or the dead letter's destination does not exist.
 func (c *Consumer) Run(ctx context.Context) error {
-	// A thing that is not there is told at once, a connection that was lost is made
+	// What the broker refuses is told at once, a connection that was lost is made
 	// again.
-	isMissing := func(err error) bool {
-		var refused *amqp.Error
-		return errors.As(err, &refused) && refused.Server && refused.Recover
+	isRefused := func(err error) bool {
+		var e *amqp.Error
+		return errors.As(err, &e) && e.Server && e.Recover
 	}
-	if err := deliver.Start(ctx, startTries, c.prepare, isMissing); err != nil {
+	if err := deliver.Start(ctx, startTries, c.prepare, isRefused); err != nil {
 		return fmt.Errorf("consume from %s: %w", c.o.Queue, err)
 	}
 	c.out = newConfirmer(c.open, max(2*c.o.Workers, 2))
@@ -223,7 +223,11 @@ func (c *Consumer) prepare(ctx context.Context) error {
 	}
 	if !c.o.NoDeadLetterCheck {
 		if err := with(c.lookForDeadLetter); err != nil {
-			return fmt.Errorf("look for the dead letter's destination: %w: declare it, or set NoDeadLetterCheck", err)
+			advice := ""
+			if e := (*amqp.Error)(nil); errors.As(err, &e) && e.Code == amqp.NotFound {
+				advice = ": declare it, or set NoDeadLetterCheck"
+			}
+			return fmt.Errorf("look for the dead letter's destination: %w%s", err, advice)
 		}
 	}
 	if len(c.levels) == 0 {

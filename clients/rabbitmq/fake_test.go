@@ -37,6 +37,27 @@ type broker struct {
 	autoAck bool
 	args    amqp.Table
 	next    uint64
+	// step is asked first in whatever a consumer calls, when not nil.
+	step func() error
+}
+
+func (b *broker) stepped() error {
+	if b.step == nil {
+		return nil
+	}
+	return b.step()
+}
+
+// left tells of channels that were not closed.
+func (b *broker) left() error {
+	for i, c := range b.channels {
+		select {
+		case <-c.gone:
+		default:
+			return fmt.Errorf("channel %d of %d is still open", i+1, len(b.channels))
+		}
+	}
+	return nil
 }
 
 func newBroker() *broker {
@@ -44,6 +65,9 @@ func newBroker() *broker {
 }
 
 func (b *broker) open(context.Context) (rabbitmq.Channel, error) {
+	if err := b.stepped(); err != nil {
+		return nil, err
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.openErr != nil {
@@ -215,9 +239,12 @@ func (c *channel) Close() error {
 	return nil
 }
 
-func (c *channel) Qos(int, int, bool) error { return nil }
+func (c *channel) Qos(int, int, bool) error { return c.b.stepped() }
 
 func (c *channel) ConsumeWithContext(_ context.Context, _, _ string, autoAck, _, _, _ bool, args amqp.Table) (<-chan amqp.Delivery, error) {
+	if err := c.b.stepped(); err != nil {
+		return nil, err
+	}
 	c.b.mu.Lock()
 	c.b.autoAck, c.b.args = autoAck, args
 	c.b.mu.Unlock()
@@ -267,10 +294,16 @@ func (c *channel) Cancel(string, bool) error {
 }
 
 func (c *channel) QueueDeclare(name string, _, _, _, _ bool, _ amqp.Table) (amqp.Queue, error) {
+	if err := c.b.stepped(); err != nil {
+		return amqp.Queue{}, err
+	}
 	return amqp.Queue{Name: name}, c.b.note("declare " + name)
 }
 
 func (c *channel) QueueDeclarePassive(name string, _, _, _, _ bool, _ amqp.Table) (amqp.Queue, error) {
+	if err := c.b.stepped(); err != nil {
+		return amqp.Queue{}, err
+	}
 	if name == "missing" {
 		return amqp.Queue{}, &amqp.Error{Code: 404, Reason: "NOT_FOUND", Server: true, Recover: true}
 	}
@@ -278,6 +311,9 @@ func (c *channel) QueueDeclarePassive(name string, _, _, _, _ bool, _ amqp.Table
 }
 
 func (c *channel) ExchangeDeclarePassive(name, _ string, _, _, _, _ bool, _ amqp.Table) error {
+	if err := c.b.stepped(); err != nil {
+		return err
+	}
 	if name == "missing" {
 		return &amqp.Error{Code: 404, Reason: "NOT_FOUND", Server: true, Recover: true}
 	}

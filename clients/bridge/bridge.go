@@ -90,8 +90,8 @@ const (
 // Run carries messages until ctx ends; then it takes no more, finishes what is on
 // its way and answers nil. Lost connections are made again.
 //
-// Errors: at the start only: a broker cannot be reached, a destination does not
-// exist, options that exclude each other.
+// Errors: at the start only: options that exclude each other, and, unless ctx ends
+// in it, a broker that cannot be reached or a destination that does not exist.
 func Run(ctx context.Context, o Options) error {
 	w := &worker{o: o, stop: ctx, log: o.Logger}
 	if w.log == nil {
@@ -108,8 +108,9 @@ func Run(ctx context.Context, o Options) error {
 	err = w.consume(ctx)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
-	if closeErr := to.close(closing); err == nil && closeErr != nil {
-		err = fmt.Errorf("bridge to %s: %w", o.To, closeErr)
+	if closeErr := to.close(closing); closeErr != nil && ctx.Err() != nil {
+		// What is on its way there was not acknowledged where it came from.
+		w.log.Warn("the bridge stops and cannot take leave of its target: what it had not confirmed comes again", "to", w.o.To.String(), "error", closeErr)
 	}
 	return err
 }

@@ -156,22 +156,40 @@ func (p *process) start(t *testing.T) {
 	})
 }
 
-// kill ends it without a word. One that has ended by itself is an error.
+// kill ends it without a word. One that has ended by itself is an error, however
+// young it is.
 func (p *process) kill(t *testing.T) {
-	_ = p.cmd.Process.Kill()
-	err := p.cmd.Wait()
-	var e *exec.ExitError
-	if !errors.As(err, &e) || e.ExitCode() != -1 {
+	if err := p.end(syscall.SIGKILL); p.signal() != syscall.SIGKILL {
 		t.Errorf("%s %s %d had ended: %v: %s", p.part.Play, p.part.Kind, p.part.Index, err, &p.out)
 	}
 }
 
-// stop asks it to end.
+// stop asks it to end. One that is so young that it does not listen yet dies of
+// that, and has begun nothing.
 func (p *process) stop(t *testing.T) {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	if err := p.cmd.Wait(); err != nil {
+	if err := p.end(syscall.SIGTERM); err != nil && p.signal() != syscall.SIGTERM {
 		t.Errorf("%s %s %d: %v: %s", p.part.Play, p.part.Kind, p.part.Index, err, &p.out)
 	}
+}
+
+func (p *process) end(s syscall.Signal) error {
+	if p.cmd.Process == nil {
+		return errors.New("it was never started")
+	}
+	_ = p.cmd.Process.Signal(s) // where it has ended, Wait tells
+	return p.cmd.Wait()
+}
+
+// signal is what it died of, 0 for none.
+func (p *process) signal() syscall.Signal {
+	if p.cmd.ProcessState == nil {
+		return 0
+	}
+	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if !ok || !status.Signaled() {
+		return 0
+	}
+	return status.Signal()
 }
 
 // registryProcess is the registry, at one address whatever happens to it.

@@ -213,9 +213,9 @@ func (f *flow) produce(ctx context.Context, t *testing.T, registry string, numbe
 	}
 }
 
-// killAtRandom kills consumers of a flow and starts them again.
+// killAtRandom kills consumers of a flow and starts them again, once at least.
 func (f *flow) killAtRandom(ctx context.Context, t *testing.T, pace tempo, r *rand.Rand) {
-	for sleep(ctx, spread(pace.kills, r)) {
+	for sleep(ctx, spread(pace.kills, r)) || f.kills == 0 {
 		p := f.consumers[r.IntN(len(f.consumers))]
 		p.kill(t)
 		f.kills++
@@ -224,9 +224,10 @@ func (f *flow) killAtRandom(ctx context.Context, t *testing.T, pace tempo, r *ra
 	}
 }
 
-// comeAndGo kills the registry and starts it again at the same place.
+// comeAndGo kills the registry and starts it again at the same place, once at
+// least.
 func (p *registryProcess) comeAndGo(ctx context.Context, t *testing.T, pace tempo, r *rand.Rand) (outages int) {
-	for sleep(ctx, spread(pace.outages, r)) {
+	for sleep(ctx, spread(pace.outages, r)) || outages == 0 {
 		p.kill(t)
 		outages++
 		sleep(ctx, time.Duration(r.Int64N(int64(pace.back))))
@@ -295,9 +296,6 @@ func (f *flow) count(t *testing.T, outages int) {
 	if handled != good || all != handled || distinct != handled || int64(len(aside)) != bad || late != 0 {
 		t.Errorf("%s: that is not what was published", f.kind)
 	}
-	if f.kills == 0 || outages == 0 {
-		t.Errorf("%s: nothing was killed, %d times, or the registry was never away, %d times", f.kind, f.kills, outages)
-	}
 	f.clean()
 }
 
@@ -316,13 +314,20 @@ func (f *flow) takeAside(t *testing.T, into map[string]string) {
 	}
 }
 
-// freeAddress is an address of the loopback that nobody listens on.
+// freeAddress is an address of the loopback that nobody listens on. It is below
+// the ports that systems give to those who connect: while the registry is away one
+// of those would be somebody else's.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	var last error
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 12000+rand.IntN(8000)))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
+		last = err
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal(last)
+	return ""
 }

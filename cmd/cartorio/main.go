@@ -163,6 +163,7 @@ see "cartorio help settings" and "cartorio help exit-codes".`,
 	root.AddCommand(exitCodesTopic(), settingsTopic(root))
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return plainFlagError(err) })
 	refuseUnknownTopics(root)
+	explainArguments(root)
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		if err := a.settle(root, cmd); err != nil {
 			return err

@@ -34,10 +34,13 @@ type differ struct {
 }
 
 // visit is a pair of definitions, the directions in which one is read with the
-// other, and those in which no payload gets there.
+// other, those in which no payload gets there, what is told of them, and what
+// becomes of values whose name the other one does not know.
 type visit struct {
 	o, n        *avro.Named
 	live, blind [2]bool
+	unaligned   bool
+	misnamed    compat.Effect
 }
 
 // identity is what makes two reports one change.
@@ -52,17 +55,19 @@ type identity struct {
 // that a direction never reads is not reached.
 type hurt struct {
 	reached [2]bool
+	outcome [2]compat.Outcome // at the place
 	step    [2]*step
 	pick    [2]int
 	types   [2]typePair
 	moved   [2][]int // fields of old and of new that stand elsewhere on the other side
 }
 
-// reach takes the place for the directions that have none yet.
-func (h *hurt) reach(p place) {
-	for d, live := range p.live {
-		if live && !p.blind[d] && !h.reached[d] {
-			h.reached[d], h.step[d], h.types[d] = true, p.step, typesOf(p)[d]
+// reach takes the place for the directions that have none yet, or one where less
+// is hurt.
+func (h *hurt) reach(p place, e compat.Effect) {
+	for d, outcome := range [2]compat.Outcome{newReadsOld: e.NewReadsOld, oldReadsNew: e.OldReadsNew} {
+		if p.live[d] && !p.blind[d] && (!h.reached[d] || h.outcome[d].Combine(outcome) != h.outcome[d]) {
+			h.reached[d], h.outcome[d], h.step[d], h.types[d] = true, outcome, p.step, typesOf(p)[d]
 		}
 	}
 }
@@ -101,6 +106,7 @@ type place struct {
 	live         [2]bool // does new read old, old read new, at this place at all?
 	blind        [2]bool // per direction: the writer has no payload of finite size that gets here
 	again        bool    // may the pair have been met before?
+	unaligned    bool    // is it told of hurts alone, as what is different is told of other pairs?
 	elsewhere    [2]bool // is the place in a text that old, that new refers to?
 }
 
@@ -122,7 +128,7 @@ func (d *differ) part(p place, o, n *avro.Type, path path, oldIndex, newIndex in
 		d.steps = make([]step, 0, 64) // the full ones stay where they are, since places point into them
 	}
 	d.steps = append(d.steps, step{up: p.step, old: oldIndex, new: newIndex})
-	return place{o: o, n: n, byOld: o, byNew: n, path: path, live: p.live, blind: p.blind, again: p.again, elsewhere: p.elsewhere, step: &d.steps[len(d.steps)-1]}
+	return place{o: o, n: n, byOld: o, byNew: n, path: path, live: p.live, blind: p.blind, again: p.again, unaligned: p.unaligned, elsewhere: p.elsewhere, step: &d.steps[len(d.steps)-1]}
 }
 
 // whole is what each side makes of everything the other has here.
@@ -152,10 +158,13 @@ func (d *differ) report(rule compat.Rule, p place, t told) {
 	if !p.live[oldReadsNew] {
 		t.effect.OldReadsNew = compat.Reads
 	}
+	if p.unaligned && t.effect == reads {
+		return
+	}
 	key := identity{rule.ID, t.old, t.new, t.detail}
 	if i, ok := d.find(key, p.again); ok {
 		d.changes[i].Effects = d.onData(d.changes[i].Effects[compat.Data].Combine(t.effect))
-		d.hurts[i].reach(p)
+		d.hurts[i].reach(p, t.effect)
 		return
 	}
 	if t.path == "" {
@@ -170,7 +179,7 @@ func (d *differ) report(rule compat.Rule, p place, t told) {
 		Effects: d.onData(t.effect),
 	})
 	h := hurt{pick: t.pick, moved: t.moved}
-	h.reach(p)
+	h.reach(p, t.effect)
 	d.hurts = append(d.hurts, h)
 }
 
@@ -255,7 +264,7 @@ func (d *differ) kinds(p place) bool {
 // named compares two definitions of one kind.
 func (d *differ) named(p place) {
 	o, n := p.o.Named, p.n.Named
-	key := visit{o, n, p.live, p.blind}
+	key := visit{o, n, p.live, p.blind, p.unaligned, d.misnamed(p)}
 	if d.seen[key] {
 		return
 	}
@@ -267,7 +276,7 @@ func (d *differ) named(p place) {
 	p.blind[oldReadsNew] = p.blind[oldReadsNew] || d.byOld.finite.cost(p.n) >= huge
 	p.path = path{root: n.Full}
 	p.elsewhere = [2]bool{d.own[0] != nil && !d.own[0][o], d.own[1] != nil && !d.own[1][n]}
-	d.names(p)
+	d.names(p, key.misnamed)
 	// A reader that refuses the name never gets to what is inside.
 	p.live[newReadsOld] = p.live[newReadsOld] && namesMatch(n, o)
 	p.live[oldReadsNew] = p.live[oldReadsNew] && namesMatch(o, n)
@@ -291,8 +300,21 @@ func (d *differ) named(p place) {
 	}
 }
 
+// misnamed is what becomes of the values of two definitions of which one does not
+// know the other's name: another branch of the union around may take them.
+func (d *differ) misnamed(p place) compat.Effect {
+	e := reads
+	if !namesMatch(p.n.Named, p.o.Named) {
+		e.NewReadsOld = d.byNew.of(p.byNew, p.o)
+	}
+	if !namesMatch(p.o.Named, p.n.Named) {
+		e.OldReadsNew = d.byOld.of(p.byOld, p.n)
+	}
+	return e
+}
+
 // names compares two full names and the aliases beside them.
-func (d *differ) names(p place) {
+func (d *differ) names(p place, misnamed compat.Effect) {
 	o, n := p.o.Named, p.n.Named
 	newKnows, oldKnows := has(n.Aliases, o.Full), has(o.Aliases, n.Full)
 	if o.Full == n.Full && len(o.Aliases) == 0 && len(n.Aliases) == 0 {
@@ -306,13 +328,7 @@ func (d *differ) names(p place) {
 		}
 	} else {
 		rule := typeRenamed
-		whole := d.whole(p)
-		if !newKnows {
-			t.effect.NewReadsOld = whole.NewReadsOld
-		}
-		if !oldKnows {
-			t.effect.OldReadsNew = whole.OldReadsNew
-		}
+		t.effect = misnamed
 		t.text = fmt.Sprintf("%s %s was renamed to %s", o.Kind, o.Full, n.Full)
 		switch {
 		case newKnows && oldKnows:

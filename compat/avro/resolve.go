@@ -20,6 +20,7 @@ type resolution struct {
 	isLax    bool
 	matches  map[pair]*matching
 	fields   map[*avro.Named]*fieldsByName
+	choices  map[typePair]*avro.Type // which branch, where several had the name
 	defaults defaults
 }
 
@@ -154,22 +155,38 @@ func (s *resolution) chosenNamed(r, w *avro.Type) *avro.Type {
 	if first == nil {
 		return full
 	}
+	key := typePair{r, w}
+	if b := s.choices[key]; b != nil {
+		return b
+	}
 	list := append([]*avro.Type{first}, more...)
 	if full != nil {
 		list = append([]*avro.Type{full}, list...)
 	}
-	for _, b := range list {
-		out := compat.Refuses
-		if s.isLax {
-			out = s.of(b, w)
-		} else {
-			out = s.lax().whole(b, w)
-		}
-		if out.Kind != compat.Refused {
-			return b
-		}
+	if s.isLax { // whose answers are guesses as yet
+		return firstOr(list, func(b *avro.Type) bool { return s.of(b, w).Kind != compat.Refused })
 	}
-	return list[0]
+	if s.choices == nil {
+		s.choices = map[typePair]*avro.Type{}
+	}
+	b := firstOr(list, func(b *avro.Type) bool { return s.lax().whole(b, w).Kind != compat.Refused })
+	s.choices[key] = b
+	return b
+}
+
+// firstOr is the first of a list that is good, or the first of all.
+func firstOr(list []*avro.Type, good func(*avro.Type) bool) *avro.Type {
+	return list[max(0, slices.IndexFunc(list, good))]
+}
+
+// passedOver is the branch that a reader's union chooses for w where b has the name
+// as well and is not chosen; nil where it is, or nothing was to be chosen.
+func (s *resolution) passedOver(r, w, b *avro.Type) *avro.Type {
+	chosen := s.choices[typePair{r, w}]
+	if chosen == nil || chosen == b || b.Kind != w.Kind || !namesMatch(b.Named, w.Named) {
+		return nil
+	}
+	return chosen
 }
 
 // promotion is what becomes of every value of a primitive.

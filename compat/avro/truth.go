@@ -166,6 +166,7 @@ func (d *differ) witness(h hurt, direction int, expected compat.Kind, at schemas
 	}
 	path := h.step[direction].indexes(direction == newReadsOld)
 	var best *compat.Witness
+	alone := false // does best show this change?
 	options := schemas.ReadOptions{Bytes: 2 * mostDatum, Depth: 4 * mostDatum, Violations: mostSaid}
 	var last []byte
 	for variant := range mostVariants {
@@ -194,15 +195,17 @@ func (d *differ) witness(h hurt, direction int, expected compat.Kind, at schemas
 			w, own = judged(got, b.bytes, expected, at)
 		}
 		if w != nil && (own || best == nil) {
-			best = w
+			best, alone = w, own
 		}
 		if own {
 			break
 		}
 	}
-	if best == nil {
-		if payload := d.sought(h, direction, path); payload != nil {
-			best, _ = judged(d.read(direction, reader, writer, payload, options), payload, expected, at)
+	if !alone && expected != compat.Lost {
+		if payload, at := d.sought(h, direction, path); payload != nil {
+			if w, own := judged(d.read(direction, reader, writer, payload, options), payload, expected, at); own || best == nil {
+				best = w
+			}
 		}
 	}
 	if best == nil {

@@ -100,6 +100,45 @@ func TestTruth(t *testing.T) {
 			`["null",{"type":"record","name":"A","aliases":["B"],"fields":[{"name":"x","type":["null","int",{"type":"array","items":"null"}]}]}]`,
 			[]string{"whole: refused, refused", "type-aliases-changed A: safe, safe", "union-branch-added A.x: safe, refused", "union-branch-removed : refused, safe"},
 		},
+		{
+			"another branch takes all values of a renamed fixed", `["null",{"type":"fixed","name":"A","size":3,"aliases":["M"]},{"type":"fixed","name":"B","size":2,"aliases":["M"]}]`, `["null",{"type":"fixed","name":"M","size":2,"aliases":["A"]},{"type":"fixed","name":"B","size":2}]`,
+			[]string{"whole: refused, safe", "type-renamed-with-aliases-on-both-sides M: safe, safe", "fixed-size-changed M: refused, safe", "type-aliases-changed B: safe, safe"},
+		},
+		{
+			"a branch of another namespace takes a fixed", `["null",{"type":"fixed","name":"a.F","size":1},{"type":"fixed","name":"b.F","size":2}]`, `["null",{"type":"fixed","name":"a.F","size":2},{"type":"fixed","name":"b.F","size":2}]`,
+			[]string{"whole: refused, safe", "fixed-size-changed a.F: refused, safe"},
+		},
+		{
+			"a branch of another namespace takes an enum", `["null",{"type":"enum","name":"a.E","symbols":["X"]},{"type":"enum","name":"b.E","symbols":["X","Y"]}]`, `["null",{"type":"enum","name":"a.E","symbols":["X","Y"]},{"type":"enum","name":"b.E","symbols":["X","Y"]}]`,
+			[]string{"whole: safe, safe", "enum-symbol-added a.E.Y: safe, safe"},
+		},
+		{
+			"a branch of another namespace alters an enum", `["null",{"type":"enum","name":"a.E","symbols":["X"]},{"type":"enum","name":"b.E","symbols":["X"],"default":"X"}]`, `["null",{"type":"enum","name":"a.E","symbols":["X","Y"]},{"type":"enum","name":"b.E","symbols":["X"],"default":"X"}]`,
+			[]string{"whole: safe, altered", "enum-symbol-added a.E.Y: safe, safe", "enum-symbol-added-under-default a.E.Y: safe, altered"},
+		},
+		{
+			"a branch of another namespace takes a record", `["null",{"type":"record","name":"a.R","fields":[{"name":"x","type":"int"}]},{"type":"record","name":"b.R","fields":[]}]`, `["null",{"type":"record","name":"a.R","fields":[{"name":"y","type":"string"}]},{"type":"record","name":"b.R","fields":[]}]`,
+			[]string{"whole: safe, safe", "field-added-without-default a.R.y: safe, safe", "field-removed-without-default a.R.x: safe, safe"},
+		},
+		{
+			"a branch of another namespace alters a record", `["null",{"type":"record","name":"a.R","fields":[{"name":"x","type":"bytes"}]}]`, `["null",{"type":"record","name":"a.R","fields":[{"name":"x","type":"int"}]},{"type":"record","name":"b.R","fields":[{"name":"x","type":"string"}]}]`,
+			[]string{"whole: altered, refused", "type-changed a.R.x: safe, refused", "bytes-to-string b.R.x: altered, safe", "union-branch-added : safe, safe"},
+		},
+		{
+			"what another branch takes is refused where there is none", record(`{"name":"u","type":["null",{"type":"fixed","name":"a.F","size":1},{"type":"fixed","name":"b.F","size":2}]},{"name":"f","type":"a.F"}`), record(`{"name":"u","type":["null",{"type":"fixed","name":"a.F","size":2},{"type":"fixed","name":"b.F","size":2}]},{"name":"f","type":"a.F"}`),
+			[]string{"whole: refused, refused", "fixed-size-changed a.F: refused, refused"},
+		},
+		{
+			"a renamed type that another branch takes is refused where there is none", record(`{"name":"u","type":["null",{"type":"fixed","name":"b.F","size":1},{"type":"fixed","name":"a.F","size":1}]},{"name":"f","type":"a.F"}`), record(`{"name":"u","type":["null",{"type":"fixed","name":"b.F","size":1},{"type":"fixed","name":"a.G","size":1}]},{"name":"f","type":"a.G"}`),
+			[]string{"whole: refused, refused", "type-renamed a.G: refused, refused"},
+		},
+		{
+			"of branches that all refuse the first is blamed", `["null",{"type":"fixed","name":"a.F","size":1},{"type":"fixed","name":"b.F","size":2}]`, `["null",{"type":"fixed","name":"c.F","size":3},{"type":"fixed","name":"d.F","size":4}]`,
+			[]string{
+				"whole: refused, refused", "namespace-changed c.F: safe, safe", "fixed-size-changed c.F: refused, refused", "namespace-changed d.F: safe, safe", "fixed-size-changed d.F: safe, safe",
+				"fixed-size-changed c.F: refused, safe", "fixed-size-changed d.F: safe, refused",
+			},
+		},
 		{"namespace and union change", `["null",{"type":"enum","name":"a.E","symbols":["A"]}]`, `["null","int",{"type":"enum","name":"b.E","symbols":["A"]}]`, []string{"whole: safe, refused", "union-branch-added : safe, refused", "namespace-changed b.E: safe, safe"}},
 		{"a named branch is renamed", `["null",{"type":"fixed","name":"F","size":1}]`, `["null",{"type":"fixed","name":"G","size":1}]`, []string{"whole: refused, refused", "type-renamed G: refused, refused"}},
 		{"date becomes a timestamp", record(`{"name":"d","type":{"type":"int","logicalType":"date"}}`), record(`{"name":"d","type":{"type":"long","logicalType":"timestamp-millis"}}`), []string{"whole: safe, refused", "type-widened n.R.d: safe, refused", "logical-type-changed n.R.d: meaning only, meaning only"}},
@@ -299,6 +338,28 @@ func TestManyChangesHaveTheirWitnesses(t *testing.T) {
 			t.Errorf("%s: of %d changes %d have a witness of their own, want %d", c.name, len(changes), own, n)
 		}
 	}
+}
+
+// A witness shows the very change that it stands beside, though all that the
+// writer sends is refused for another one.
+func TestWitnessesShowTheirOwnChange(t *testing.T) {
+	t.Parallel()
+	record := func(u, other string) string {
+		return `{"type":"record","name":"R","fields":[{"name":"u","type":["null",` + u + `]},{"name":"o","type":"` + other + `"}]}`
+	}
+	const a = `{"type":"enum","name":"A","symbols":["X","Z"],"aliases":["B"]}`
+	old, next := parse(t, record(a+`,{"type":"enum","name":"B","symbols":["X","Y","Z"]}`, "int")), parse(t, record(a, "string"))
+	_, changes := compatavro.Checker.Truth(old, next, compat.Budget{})
+	for _, c := range changes {
+		if c.Rule != "avro.union-branch-removed" {
+			continue
+		}
+		if w := c.Witness[compat.Data][0]; w == nil || w.JSON != `{"u":{"B":"Y"},"o":0}` || w.Text != `the reader's enum "A" has no symbol "Y", and no default` {
+			t.Errorf("the witness is %+v", w)
+		}
+		return
+	}
+	t.Errorf("no branch was removed: %+v", changes)
 }
 
 // What a witness shows is a value that somebody would miss, and what it says is

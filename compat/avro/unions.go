@@ -39,6 +39,24 @@ func (d *differ) branch(p place, i, j int, o, n *avro.Type) {
 	}
 	inner := d.part(p, o, n, p.path, branchStep(p.o, i), branchStep(p.n, j))
 	inner.byOld, inner.byNew = p.o, p.n
+	byNew, byOld := d.byNew.passedOver(p.n, o, n), d.byOld.passedOver(p.o, n, o)
+	inner.live = [2]bool{inner.live[newReadsOld] && byNew == nil, inner.live[oldReadsNew] && byOld == nil}
+	d.types(inner)
+	if byNew != nil && d.byNew.of(byNew, o) != compat.Reads {
+		d.chosen(p, o, byNew, branchStep(p.o, i), slices.Index(p.n.Branches, byNew), newReadsOld)
+	}
+	if byOld != nil && d.byOld.of(byOld, n) != compat.Reads {
+		d.chosen(p, byOld, n, slices.Index(p.o.Branches, byOld), branchStep(p.n, j), oldReadsNew)
+	}
+}
+
+// chosen compares a branch with the one that a reader chooses for it and that was
+// aligned with another: what that one does to its values is told in that direction
+// alone.
+func (d *differ) chosen(p place, o, n *avro.Type, i, j, direction int) {
+	inner := d.part(p, o, n, p.path, i, j)
+	inner.byOld, inner.byNew, inner.again, inner.unaligned = p.o, p.n, true, true
+	inner.live[1-direction] = false
 	d.types(inner)
 }
 

@@ -208,7 +208,10 @@ func plain(v any) any {
 }
 
 // has tells whether some type of a schema is as asked.
-func has(s *avro.Schema, is func(*avro.Type) bool) bool {
+func has(s *avro.Schema, is func(*avro.Type) bool) bool { return hasType(s.Root(), is) }
+
+// hasType tells whether a type, or one that it is made of, is as asked.
+func hasType(t *avro.Type, is func(*avro.Type) bool) bool {
 	seen := map[*avro.Named]bool{}
 	var any func(t *avro.Type) bool
 	any = func(t *avro.Type) bool {
@@ -224,7 +227,7 @@ func has(s *avro.Schema, is func(*avro.Type) bool) bool {
 		}
 		return t.Items != nil && any(t.Items) || slices.ContainsFunc(t.Branches, any)
 	}
-	return any(s.Root())
+	return any(t)
 }
 
 // whyRefused finds the reason for which the second reader refuses what we read.

@@ -1,6 +1,7 @@
 package protobuf
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 
@@ -46,10 +47,51 @@ const (
 const mostLookups = 1 << 16
 
 // assemble answers nil for a file that is the compiler's. Its imports have their
-// names in the table; with keep it puts its own there.
-func assemble(path string, u *unit, imports []*Linked, names *nameTable, keep bool) *Linked {
-	f := u.file
-	if f.Syntax != "proto3" || len(f.Extends) > 0 || u.scan.apart || len(f.Package) > mostPackage || strings.Count(f.Package, ".") > mostParts {
+// names in the table; with keep it puts its own there. What protobuf-go makes of a
+// stored file, which was accepted once, waits until somebody asks for it: to compare
+// takes none of that.
+func assemble(path string, u *unit, imports []*Linked, names *nameTable, keep, stored bool) *Linked {
+	a := &assembly{file: u.file, imports: imports}
+	fd := a.draft(path, u.scan)
+	if fd == nil || !a.sound(fd) {
+		return nil
+	}
+	var l *Linked
+	if stored {
+		l = newLazy(path, u.file.Package, imports, sync.OnceValue(func() protoreflect.FileDescriptor {
+			desc, err := link(fd, imports)
+			if err != nil {
+				panic(fmt.Sprintf("file %s is sound and cannot be linked: %v", path, err)) // a defect of sound
+			}
+			return desc
+		}))
+	} else {
+		desc, err := link(fd, imports)
+		if err != nil {
+			return nil
+		}
+		l = newLinked(desc, imports)
+	}
+	l.plain = fd
+	if !names.takes(l, keep) {
+		return nil
+	}
+	l.digest(u.scan.text)
+	return l
+}
+
+func link(fd *descriptorpb.FileDescriptorProto, imports []*Linked) (protoreflect.FileDescriptor, error) {
+	files := make(importing, len(imports))
+	for i, one := range imports {
+		files[i] = one.Desc()
+	}
+	return protodesc.NewFile(fd, files)
+}
+
+// draft is the descriptor of the file; nil where it is the compiler's.
+func (a *assembly) draft(path string, s *scanned) *descriptorpb.FileDescriptorProto {
+	f := a.file
+	if f.Syntax != "proto3" || len(f.Extends) > 0 || s.apart || len(f.Package) > mostPackage || strings.Count(f.Package, ".") > mostParts {
 		return nil
 	}
 	// What the bundled files define is in nobody's table of names.
@@ -58,31 +100,16 @@ func assemble(path string, u *unit, imports []*Linked, names *nameTable, keep bo
 			return nil
 		}
 	}
-	a := &assembly{file: f, imports: imports, names: make(map[string]declared, u.scan.declarations)}
+	a.names = make(map[string]declared, s.declarations)
 	a.see()
-	if len(a.visible)*u.scan.declarations > mostLookups {
+	if len(a.visible)*s.declarations > mostLookups {
 		return nil
 	}
 	a.declare()
-	fd := a.descriptor(path)
-	if a.failed {
-		return nil
+	if fd := a.descriptor(path); !a.failed {
+		return fd
 	}
-	files := make(importing, len(imports))
-	for i, one := range imports {
-		files[i] = one.desc
-	}
-	desc, err := protodesc.NewFile(fd, files)
-	if err != nil {
-		return nil
-	}
-	l := newLinked(desc, imports)
-	l.assembled = true
-	if !names.takes(l, keep) {
-		return nil
-	}
-	l.digest(u.scan.text)
-	return l
+	return nil
 }
 
 // fail leaves the file to the compiler.
@@ -105,8 +132,8 @@ func (a *assembly) see() {
 		}
 	}
 	for _, one := range a.imports {
-		add(one.desc)
-		if o, ok := one.desc.Options().(*descriptorpb.FileOptions); !ok || o.GetOptimizeFor() == descriptorpb.FileOptions_LITE_RUNTIME {
+		add(one.Desc())
+		if o, ok := one.Desc().Options().(*descriptorpb.FileOptions); !ok || o.GetOptimizeFor() == descriptorpb.FileOptions_LITE_RUNTIME {
 			a.fail()
 		}
 	}
@@ -214,8 +241,8 @@ type nameTable struct {
 // takes is false where a name of the file is another's; else, with keep, its
 // names are kept.
 func (t *nameTable) takes(l *Linked, keep bool) bool {
-	path, pack := l.desc.Path(), string(l.desc.Package())
-	tops := topNames(l.desc)
+	path, pack := l.path, l.pack
+	tops := l.tops()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, name := range tops {
@@ -257,7 +284,27 @@ func packageParts(pack string) (list []string) {
 	return list
 }
 
-// topNames are the full names that a file defines in its package.
+// tops are the full names that a file defines in its package.
+func (l *Linked) tops() (list []string) {
+	if l.plain == nil {
+		return topNames(l.Desc())
+	}
+	for _, m := range l.plain.MessageType {
+		list = append(list, join(l.pack, m.GetName()))
+	}
+	for _, e := range l.plain.EnumType {
+		list = append(list, join(l.pack, e.GetName()))
+		for _, v := range e.Value {
+			list = append(list, join(l.pack, v.GetName()))
+		}
+	}
+	for _, s := range l.plain.Service {
+		list = append(list, join(l.pack, s.GetName()))
+	}
+	return list
+}
+
+// topNames are those of a linked file.
 func topNames(fd protoreflect.FileDescriptor) (list []string) {
 	for i := range fd.Messages().Len() {
 		list = append(list, string(fd.Messages().Get(i).FullName()))

@@ -11,7 +11,7 @@ import (
 )
 
 // descriptor is the file's, with every name resolved. It shares what it can with
-// the file, so that it must not be changed or kept.
+// the file, so that it must not be changed.
 func (a *assembly) descriptor(path string) *descriptorpb.FileDescriptorProto {
 	f := a.file
 	fd := &descriptorpb.FileDescriptorProto{Name: &path, Syntax: &f.Syntax}
@@ -331,6 +331,9 @@ func (a *assembly) find(full string) (d declared, ok bool) {
 			}
 			return messageName, true
 		case protoreflect.EnumDescriptor:
+			if found.IsClosed() || found.Values().Len() == 0 || found.Values().Get(0).Number() != 0 {
+				a.fail() // a proto3 file may not use it
+			}
 			return enumName, true
 		case nil:
 			if declaresOther(fd, protoreflect.FullName(full)) {

@@ -37,7 +37,7 @@ type closure []*Linked
 
 func (c closure) FindMessageByName(name protoreflect.FullName) (protoreflect.MessageType, error) {
 	for _, l := range c {
-		if md, ok := findIn(l.desc, name).(protoreflect.MessageDescriptor); ok {
+		if md, ok := findIn(l.Desc(), name).(protoreflect.MessageDescriptor); ok {
 			return dynamicpb.NewMessageType(md), nil
 		}
 	}
@@ -64,15 +64,15 @@ func (s *Schema) mapped() (*mapping, error) {
 		files := &protoregistry.Files{}
 		list := s.linked.all()
 		if s.alone() && !slices.ContainsFunc(list, func(l *Linked) bool {
-			return l.desc.Syntax() == protoreflect.Editions || aliases[l.desc.Path()] != ""
+			return l.Desc().Syntax() == protoreflect.Editions || aliases[l.path] != ""
 		}) {
 			s.rebuilt = &mapping{types: closure(list)}
 			return
 		}
-		editions := slices.ContainsFunc(list, func(l *Linked) bool { return l.desc.Syntax() == protoreflect.Editions })
+		editions := slices.ContainsFunc(list, func(l *Linked) bool { return l.Desc().Syntax() == protoreflect.Editions })
 		err := guard(func() error {
 			for _, l := range list {
-				fd := l.desc
+				fd := l.Desc()
 				if editions {
 					var err error
 					if fd, err = l.again(); err != nil {

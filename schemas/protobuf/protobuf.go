@@ -212,7 +212,7 @@ func (p *parsing) compile(ctx context.Context, list []schemas.Dependency, direct
 	}
 	whole, err := g.compile(ctx)
 	if err == nil {
-		s.linked, s.descriptor = whole, whole.desc
+		s.linked = whole
 	} else {
 		var syntax schemas.SyntaxErrors
 		if !p.stored || !errors.As(err, &syntax) {

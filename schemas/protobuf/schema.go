@@ -24,7 +24,6 @@ type Schema struct {
 	index       *index
 	origins     map[*File]Origin
 	linked      *Linked
-	descriptor  protoreflect.FileDescriptor
 	problem     error
 	canonical   string
 	fingerprint schemas.Fingerprint
@@ -163,7 +162,12 @@ func (s *Schema) OriginOf(f *File) Origin {
 }
 
 // Descriptor is the linked form, nil when Problem is not.
-func (s *Schema) Descriptor() protoreflect.FileDescriptor { return s.descriptor }
+func (s *Schema) Descriptor() protoreflect.FileDescriptor {
+	if s.linked == nil {
+		return nil
+	}
+	return s.linked.Desc()
+}
 
 // Problem tells why a stored schema has no descriptor; nil when it has one.
 func (s *Schema) Problem() error { return s.problem }
@@ -256,10 +260,10 @@ func (s *Schema) InFormat(name string) (string, error) {
 // Errors: the schema's Problem.
 // Source: REST contract 5.1.4.
 func (s *Schema) Serialized() (string, error) {
-	if s.descriptor == nil {
+	if s.linked == nil {
 		return "", fmt.Errorf("serialize the descriptor: %w", s.problem)
 	}
-	fd := proto.CloneOf(protoutil.ProtoFromFileDescriptor(s.descriptor))
+	fd := proto.CloneOf(protoutil.ProtoFromFileDescriptor(s.Descriptor()))
 	fd.Name = proto.String(ownName)
 	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(fd)
 	if err != nil {
@@ -288,10 +292,10 @@ func (s *Schema) WithoutExtensions() string {
 
 // message finds a message of the closure by its full name, nil for none.
 func (s *Schema) message(name string) protoreflect.MessageDescriptor {
-	if s.descriptor == nil {
+	if s.linked == nil {
 		return nil
 	}
-	s.files.Do(func() { s.types = typesOf([]protoreflect.FileDescriptor{s.descriptor}) })
+	s.files.Do(func() { s.types = typesOf([]protoreflect.FileDescriptor{s.Descriptor()}) })
 	m, err := s.types.FindMessageByName(protoreflect.FullName(name))
 	if err != nil {
 		return nil

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -51,16 +52,20 @@ func sharedUnit(shared *schemas.Shared, path, text string, limits schemas.Limits
 // all schemas of the tree in whose closures it is.
 type Linked struct {
 	id      uint64
-	desc    protoreflect.FileDescriptor
+	path    string
+	pack    string
 	imports []*Linked
+	// desc is the linked form, made at its first use where the file was assembled
+	// and is stored.
+	desc func() protoreflect.FileDescriptor
+	// plain is what an assembled file was made of; nil for the compiler's.
+	plain *descriptorpb.FileDescriptorProto
 	// sum is over the text and those of all imports; nil where it is not known.
 	sum *[sha256.Size]byte
 	// table is the file compiled for reading, where it is so alone.
 	table   func() map[string]*message
 	derive  sync.Once
 	derived any
-	// assembled tells that protobuf-go built it.
-	assembled bool
 	// again is the file as protobuf-go builds it; see mapping.
 	again func() (protoreflect.FileDescriptor, error)
 	// whole is what all answers.
@@ -72,7 +77,11 @@ type Linked struct {
 var links atomic.Uint64
 
 func newLinked(fd protoreflect.FileDescriptor, imports []*Linked) *Linked {
-	l := &Linked{id: links.Add(1), desc: fd, imports: imports}
+	return newLazy(fd.Path(), string(fd.Package()), imports, func() protoreflect.FileDescriptor { return fd })
+}
+
+func newLazy(path, pack string, imports []*Linked, desc func() protoreflect.FileDescriptor) *Linked {
+	l := &Linked{id: links.Add(1), path: path, pack: pack, imports: imports, desc: desc}
 	l.again = sync.OnceValues(l.rebuild)
 	l.file = sync.OnceValues(l.wrap)
 	l.whole = sync.OnceValue(l.list)
@@ -89,7 +98,7 @@ func (l *Linked) digest(text string) {
 			return
 		}
 		h.Write([]byte{0})
-		h.Write([]byte(one.desc.Path()))
+		h.Write([]byte(one.path))
 		h.Write([]byte{0})
 		h.Write(one.sum[:])
 	}
@@ -103,7 +112,30 @@ func (l *Linked) Same(other *Linked) bool {
 }
 
 // Desc is the linked form. It is not rebuilt for editions.
-func (l *Linked) Desc() protoreflect.FileDescriptor { return l.desc }
+func (l *Linked) Desc() protoreflect.FileDescriptor { return l.desc() }
+
+// Path is the import path.
+func (l *Linked) Path() string { return l.path }
+
+// Package is the file's package, empty for none.
+func (l *Linked) Package() string { return l.pack }
+
+// Plain is the descriptor of a proto3 file without extensions and custom options,
+// whose types are all resolved; nil for any other file. It says what Desc says,
+// which takes longer to make. It is not to be changed.
+func (l *Linked) Plain() *descriptorpb.FileDescriptorProto { return l.plain }
+
+// Message finds a message of the file by its full name, nil for none.
+func (l *Linked) Message(name string) protoreflect.MessageDescriptor {
+	m, _ := findIn(l.Desc(), protoreflect.FullName(name)).(protoreflect.MessageDescriptor)
+	return m
+}
+
+// Enum finds an enum of the file by its full name, nil for none.
+func (l *Linked) Enum(name string) protoreflect.EnumDescriptor {
+	e, _ := findIn(l.Desc(), protoreflect.FullName(name)).(protoreflect.EnumDescriptor)
+	return e
+}
 
 // Imports are the files that l imports, in reading order.
 func (l *Linked) Imports() []*Linked { return l.imports }
@@ -141,7 +173,7 @@ func extends(l *Linked) bool {
 		}
 		return false
 	}
-	return l.desc.Extensions().Len() > 0 || nested(l.desc.Messages())
+	return l.plain == nil && (l.Desc().Extensions().Len() > 0 || nested(l.Desc().Messages()))
 }
 
 // linkedOf is a file that was linked together with those it imports.
@@ -184,23 +216,23 @@ func (l *Linked) list() []*Linked {
 // rebuild makes the descriptor anew, on imports that were made so.
 func (l *Linked) rebuild() (protoreflect.FileDescriptor, error) {
 	files := make(importing, 0, len(l.imports))
-	is := l.assembled
+	is := l.plain != nil
 	for _, one := range l.imports {
 		fd, err := one.again()
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, fd)
-		is = is && fd == one.desc
+		is = is && fd == one.Desc()
 	}
 	if is {
-		return l.desc, nil
+		return l.Desc(), nil
 	}
-	return protodesc.NewFile(protoutil.ProtoFromFileDescriptor(l.desc), files)
+	return protodesc.NewFile(protoutil.ProtoFromFileDescriptor(l.Desc()), files)
 }
 
 func (l *Linked) wrap() (linker.File, error) {
-	if f, ok := l.desc.(linker.File); ok {
+	if f, ok := l.Desc().(linker.File); ok {
 		return f, nil
 	}
 	var deps linker.Files
@@ -211,7 +243,7 @@ func (l *Linked) wrap() (linker.File, error) {
 		}
 		deps = append(deps, f)
 	}
-	return linker.NewFile(l.desc, deps)
+	return linker.NewFile(l.Desc(), deps)
 }
 
 // importing finds what some files define, and what they import publicly.
@@ -310,7 +342,7 @@ func (g *graph) linkShared(ctx context.Context) (l *Linked, ok bool) {
 		all := g.shared.Once(symbolsKey{}, func() any { return newSymbolTables() }).(*symbolTables)
 		if u == g.own && (g.leaf || !g.named) {
 			// Nobody else asks for it, and its names are not in the way of others'.
-			if done[path] = assemble(path, u, imports, &all.names, false); done[path] == nil {
+			if done[path] = assemble(path, u, imports, &all.names, false, g.stored); done[path] == nil {
 				table := &linker.Symbols{}
 				if g.named {
 					table = all.leaf()
@@ -320,7 +352,7 @@ func (g *graph) linkShared(ctx context.Context) (l *Linked, ok bool) {
 			return done[path]
 		}
 		done[path] = g.shared.Once(linkKey{u, string(key)}, func() any {
-			l := assemble(path, u, imports, &all.names, true)
+			l := assemble(path, u, imports, &all.names, true, g.stored)
 			if l != nil {
 				return l
 			}
@@ -382,7 +414,7 @@ func linkOne(ctx context.Context, all *linker.Symbols, path string, u *unit, imp
 			if name == path {
 				return protocompile.SearchResult{AST: tree}, nil
 			}
-			i := slices.IndexFunc(imports, func(l *Linked) bool { return l.desc.Path() == name })
+			i := slices.IndexFunc(imports, func(l *Linked) bool { return l.path == name })
 			if i < 0 {
 				return protocompile.SearchResult{}, protoregistry.NotFound
 			}

@@ -135,14 +135,13 @@ func (f *field) hasPresence() bool { return !f.repeated && f.desc.HasPresence() 
 
 func (s *Schema) compiled() *tables {
 	s.tables.Do(func() {
-		t := &tables{packages: map[string][]map[string]*message{}, own: s.descriptor.Path()}
+		t := &tables{packages: map[string][]map[string]*message{}, own: s.linked.path}
 		if s.alone() {
 			for _, l := range s.linked.all() {
-				pack := string(l.desc.Package())
-				t.packages[pack] = append(t.packages[pack], l.table())
+				t.packages[l.pack] = append(t.packages[l.pack], l.table())
 			}
 		} else {
-			files := closureFiles(s.descriptor)
+			files := closureFiles(s.Descriptor())
 			c := newTableCompiler(files)
 			t.packages[""] = []map[string]*message{c.compile(files)}
 		}
@@ -179,9 +178,9 @@ func (l *Linked) compile() map[string]*message {
 	c := newTableCompiler(nil)
 	c.imports = map[string]map[string]*message{}
 	for _, one := range l.all()[1:] {
-		c.imports[one.desc.Path()] = one.table()
+		c.imports[one.path] = one.table()
 	}
-	return c.compile([]protoreflect.FileDescriptor{l.desc})
+	return c.compile([]protoreflect.FileDescriptor{l.Desc()})
 }
 
 // closureFiles are fd and all that it imports, fd first.

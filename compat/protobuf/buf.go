@@ -17,10 +17,10 @@ var none schemas.Place
 
 func (c *categories) message(o, n *message) {
 	for _, f := range o.fields {
-		if f.desc.IsExtension() {
+		if f.extends {
 			continue // told with the file that declares it
 		}
-		if g := n.withNumber(f.number); g != nil && !g.desc.IsExtension() {
+		if g := n.withNumber(f.number); g != nil && !g.extends {
 			c.field(o, n, f, g)
 			continue
 		}
@@ -35,7 +35,7 @@ func (c *categories) message(o, n *message) {
 	}
 	needs := func(m *message) (out []int) {
 		for _, f := range m.fields {
-			if f.card == required && !f.desc.IsExtension() {
+			if f.card == required && !f.extends {
 				out = append(out, int(f.number))
 			}
 		}
@@ -45,7 +45,7 @@ func (c *categories) message(o, n *message) {
 		c.add("MESSAGE_SAME_REQUIRED_FIELDS", o.name, o.place, n.place, "the required fields changed from %v to %v", before, after)
 	}
 	for _, one := range o.oneofs {
-		if n.desc.Oneofs().ByName(protoreflect.Name(one.name)) == nil {
+		if n.desc().Oneofs().ByName(protoreflect.Name(one.name)) == nil {
 			c.add("ONEOF_NO_DELETE", o.name+"."+one.name, one.place, n.place, "oneof %s was deleted", one.name)
 		}
 	}
@@ -64,7 +64,7 @@ func (c *categories) message(o, n *message) {
 	if !o.accessor && n.accessor {
 		c.add("MESSAGE_NO_REMOVE_STANDARD_DESCRIPTOR_ACCESSOR", o.name, o.place, n.place, "the standard descriptor accessor was removed")
 	}
-	if protobuf.AllowsJSON(o.desc) && !protobuf.AllowsJSON(n.desc) {
+	if protobuf.AllowsJSON(o.desc()) && !protobuf.AllowsJSON(n.desc()) {
 		c.add("MESSAGE_SAME_JSON_FORMAT", o.name, o.place, n.place, "support of JSON is no longer promised")
 	}
 }
@@ -114,7 +114,7 @@ func (c *categories) enum(o, n *enum) {
 		c.add("ENUM_SAME_TYPE", o.name, o.place, n.place, "the enum was %s and is %s", openText(o), openText(n))
 	}
 	c.reserved("RESERVED_ENUM_NO_DELETE", o.name, o.place, n.place, o.reserved, n.reserved)
-	if protobuf.AllowsJSON(o.desc) && !protobuf.AllowsJSON(n.desc) {
+	if protobuf.AllowsJSON(o.desc()) && !protobuf.AllowsJSON(n.desc()) {
 		c.add("ENUM_SAME_JSON_FORMAT", o.name, o.place, n.place, "support of JSON is no longer promised")
 	}
 }
@@ -182,8 +182,8 @@ func is64(k protoreflect.Kind) bool {
 }
 
 func fieldOptions(f *field) *descriptorpb.FieldOptions {
-	if o, ok := f.desc.Options().(*descriptorpb.FieldOptions); ok && o != nil {
-		return o
+	if f.raw != nil {
+		return f.raw
 	}
 	return &descriptorpb.FieldOptions{}
 }
@@ -255,7 +255,7 @@ func (c *categories) bufTypes(path string, o, n *field) {
 	text := fmt.Sprintf("field %s changed its type from %s to %s", o.name, typeText(o), typeText(n))
 	add := func(rule string) { c.add(rule, path, o.place, n.place, "%s", text) }
 	if o.card == mapped && n.card == mapped {
-		if o.message.desc.Name() != n.message.desc.Name() {
+		if o.message.simple() != n.message.simple() {
 			// The entry is named after the field, which buf takes for another type.
 			add("FIELD_SAME_TYPE")
 			add("FIELD_WIRE_COMPATIBLE_TYPE")
@@ -287,7 +287,7 @@ func (c *categories) bufTypes(path string, o, n *field) {
 		wire = bufWire[o.kind] != 0 && bufWire[o.kind] == bufWire[n.kind] || o.kind == protoreflect.StringKind && n.kind == protoreflect.BytesKind
 		asJSON = bufJSON[o.kind] != 0 && bufJSON[o.kind] == bufJSON[n.kind]
 	case o.enum != nil:
-		wire = o.enum.desc.Name() == n.enum.desc.Name() && o.enum.isWithin(n.enum)
+		wire = o.enum.simple() == n.enum.simple() && o.enum.isWithin(n.enum)
 		asJSON = wire
 	}
 	if !wire {

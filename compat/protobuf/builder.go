@@ -20,6 +20,7 @@ type builder struct {
 	types      *types
 	file       *protobuf.Linked
 	imports    map[string]*types // of files that have types of their own, by path
+	imported   []*types          // the same
 	extensions map[protoreflect.FullName][]protoreflect.FieldDescriptor
 }
 
@@ -54,6 +55,14 @@ func (b *builder) see(messages protoreflect.MessageDescriptors, enums protorefle
 	}
 }
 
+func scopeOf(d protoreflect.Descriptor) scope {
+	s := scope{name: string(d.FullName()), local: local(d), pack: string(d.ParentFile().Package()), path: d.ParentFile().Path()}
+	if around, ok := d.Parent().(protoreflect.MessageDescriptor); ok {
+		s.around = string(around.FullName())
+	}
+	return s
+}
+
 func local(d protoreflect.Descriptor) string {
 	return strings.TrimPrefix(string(d.FullName()), string(d.ParentFile().Package())+".")
 }
@@ -66,24 +75,9 @@ func (b *builder) message(md protoreflect.MessageDescriptor) *message {
 	if other := b.imports[md.ParentFile().Path()]; other != nil {
 		return other.messages[name]
 	}
-	out := &message{name: name, local: local(md), desc: md, file: b.file, isEntry: md.IsMapEntry()}
-	b.types.messages[name] = out
-	b.types.list = append(b.types.list, out)
-	symbol, ok := b.schema.Lookup("", "."+name)
-	if !ok && out.isEntry {
-		// A map's entry stands nowhere: it has the place of the message around.
-		if around, isMessage := md.Parent().(protoreflect.MessageDescriptor); isMessage {
-			symbol, ok = b.schema.Lookup("", "."+string(around.FullName()))
-		}
-	}
-	var places map[protoreflect.FieldNumber]*schemas.Place
-	oneofs := map[string]schemas.Place{}
-	if ok && symbol.Message != nil {
-		out.place, out.text = symbol.Message.Place, symbol.File
-		if !out.isEntry {
-			places = spots(symbol.Message, oneofs)
-		}
-	}
+	out := &message{scope: scopeOf(md), described: md, file: b.file, isEntry: md.IsMapEntry()}
+	b.add(out)
+	places, oneofs := b.places(out)
 	for i := range md.Oneofs().Len() {
 		if one := md.Oneofs().Get(i); !one.IsSynthetic() {
 			out.oneofs = append(out.oneofs, &oneof{name: string(one.Name()), place: oneofs[string(one.Name())]})
@@ -98,10 +92,7 @@ func (b *builder) message(md protoreflect.MessageDescriptor) *message {
 	for i, fd := range all {
 		f := &list[i]
 		b.field(f, fd)
-		f.place = out.place
-		if p := places[f.number]; p != nil && *p != (schemas.Place{}) {
-			f.place = *p
-		}
+		f.stand(out, places)
 		if o := fd.ContainingOneof(); o != nil && !o.IsSynthetic() {
 			for _, one := range out.oneofs {
 				if one.name == string(o.Name()) {
@@ -111,7 +102,7 @@ func (b *builder) message(md protoreflect.MessageDescriptor) *message {
 			}
 		}
 	}
-	out.take(list)
+	out.hold(list)
 	for i := range md.ReservedRanges().Len() {
 		r := md.ReservedRanges().Get(i)
 		out.reserved.ranges = append(out.reserved.ranges, [2]int64{int64(r[0]), int64(r[1])})
@@ -125,14 +116,54 @@ func (b *builder) message(md protoreflect.MessageDescriptor) *message {
 		out.ranges = append(out.ranges, r[0], r[1])
 	}
 	if o, ok := md.Options().(*descriptorpb.MessageOptions); ok && o != nil {
-		out.accessor = o.GetNoStandardDescriptorAccessor()
-		out.options = optionsText(o, "map_entry", "features")
+		out.take(o)
 	}
 	return out
 }
 
-// take gives a message its fields.
-func (m *message) take(list []field) {
+func (b *builder) add(m *message) {
+	b.types.messages[m.name] = m
+	b.types.list = append(b.types.list, m)
+}
+
+// places tells a message where it stands, and answers where its fields and oneofs
+// do.
+func (b *builder) places(m *message) (fields map[protoreflect.FieldNumber]*schemas.Place, oneofs map[string]schemas.Place) {
+	symbol, ok := b.schema.Lookup("", "."+m.name)
+	if !ok && m.isEntry && m.around != "" {
+		// A map's entry stands nowhere: it has the place of the message around.
+		symbol, ok = b.schema.Lookup("", "."+m.around)
+	}
+	oneofs = map[string]schemas.Place{}
+	if ok && symbol.Message != nil {
+		m.place, m.text = symbol.Message.Place, symbol.File
+		if !m.isEntry {
+			fields = spots(symbol.Message, oneofs)
+		}
+	}
+	return fields, oneofs
+}
+
+func (f *field) stand(in *message, places map[protoreflect.FieldNumber]*schemas.Place) {
+	f.place = in.place
+	if p := places[f.number]; p != nil && *p != (schemas.Place{}) {
+		f.place = *p
+	}
+}
+
+func (m *message) take(o *descriptorpb.MessageOptions) {
+	m.accessor = o.GetNoStandardDescriptorAccessor()
+	m.options = optionsText(o, "map_entry", "features")
+}
+
+func (f *field) take(o *descriptorpb.FieldOptions) {
+	f.raw = o
+	f.code = strings.Trim(word(o.Ctype)+" "+word(o.Jstype), " ")
+	f.options = optionsText(o, "ctype", "jstype", "packed", "features", "lazy", "unverified_lazy")
+}
+
+// hold gives a message its fields.
+func (m *message) hold(list []field) {
 	m.fields = make([]*field, len(list))
 	for i := range list {
 		m.fields[i] = &list[i]
@@ -199,8 +230,9 @@ func spots(m *protobuf.Message, oneofs map[string]schemas.Place) map[protoreflec
 }
 
 func (b *builder) field(f *field, fd protoreflect.FieldDescriptor) {
-	*f = field{number: fd.Number(), name: string(fd.Name()), key: fd.JSONName(), desc: fd, kind: fd.Kind(), packed: fd.IsPacked()}
+	*f = field{number: fd.Number(), name: string(fd.Name()), key: fd.JSONName(), kind: fd.Kind(), packed: fd.IsPacked()}
 	if fd.IsExtension() {
+		f.extends = true
 		f.name = "[" + string(fd.FullName()) + "]"
 		f.key = f.name
 	}
@@ -232,8 +264,7 @@ func (b *builder) field(f *field, fd protoreflect.FieldDescriptor) {
 		}
 	}
 	if o, ok := fd.Options().(*descriptorpb.FieldOptions); ok && o != nil {
-		f.code = strings.Trim(word(o.Ctype)+" "+word(o.Jstype), " ")
-		f.options = optionsText(o, "ctype", "jstype", "packed", "features", "lazy", "unverified_lazy")
+		f.take(o)
 	}
 }
 
@@ -290,28 +321,15 @@ func (b *builder) enum(ed protoreflect.EnumDescriptor) *enum {
 	if other := b.imports[ed.ParentFile().Path()]; other != nil {
 		return other.enums[name]
 	}
-	e := &enum{
-		name: name, local: local(ed), closed: ed.IsClosed(), desc: ed,
-		byName: map[string]protoreflect.EnumNumber{}, index: map[string]int{}, names: map[protoreflect.EnumNumber][]string{},
-	}
-	b.types.enums[name] = e
-	places := map[string]schemas.Place{}
-	if symbol, ok := b.schema.Lookup("", "."+name); ok && symbol.Enum != nil {
-		e.place, e.text = symbol.Enum.Place, symbol.File
-		for _, v := range symbol.Enum.Values {
-			places[v.Name] = v.Place
-		}
-	}
+	e, places := b.newEnum(scopeOf(ed))
+	e.closed, e.described = ed.IsClosed(), ed
 	for i := range ed.Values().Len() {
 		vd := ed.Values().Get(i)
 		v := value{name: string(vd.Name()), number: vd.Number(), place: places[string(vd.Name())]}
 		if o, ok := vd.Options().(*descriptorpb.EnumValueOptions); ok && o != nil {
 			v.options = optionsText(o, "features")
 		}
-		e.index[v.name] = len(e.values)
-		e.values = append(e.values, v)
-		e.byName[v.name] = v.number
-		e.names[v.number] = append(e.names[v.number], v.name)
+		e.add(v)
 	}
 	for i := range ed.ReservedRanges().Len() {
 		r := ed.ReservedRanges().Get(i)
@@ -325,4 +343,25 @@ func (b *builder) enum(ed protoreflect.EnumDescriptor) *enum {
 		e.options = optionsText(o, "allow_alias", "features")
 	}
 	return e
+}
+
+// newEnum makes an enum without values, and answers where they stand.
+func (b *builder) newEnum(at scope) (*enum, map[string]schemas.Place) {
+	e := &enum{scope: at, file: b.file, byName: map[string]protoreflect.EnumNumber{}, index: map[string]int{}, names: map[protoreflect.EnumNumber][]string{}}
+	b.types.enums[e.name] = e
+	places := map[string]schemas.Place{}
+	if symbol, ok := b.schema.Lookup("", "."+e.name); ok && symbol.Enum != nil {
+		e.place, e.text = symbol.Enum.Place, symbol.File
+		for _, v := range symbol.Enum.Values {
+			places[v.Name] = v.Place
+		}
+	}
+	return e, places
+}
+
+func (e *enum) add(v value) {
+	e.index[v.name] = len(e.values)
+	e.values = append(e.values, v)
+	e.byName[v.name] = v.number
+	e.names[v.number] = append(e.names[v.number], v.name)
 }

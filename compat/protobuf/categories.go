@@ -84,7 +84,9 @@ type module struct {
 func newModule(m *model) *module {
 	out := &module{model: m, path: map[protoreflect.FileDescriptor]string{}}
 	own := m.schema.Descriptor()
-	for _, fd := range m.files {
+	whole, _ := m.schema.Whole()
+	for _, l := range whole.All() {
+		fd := l.Desc()
 		if fd != own && m.schema.Bundled(fd.Path()) != nil {
 			continue
 		}
@@ -303,9 +305,9 @@ func (c *categories) extensions(o, n protoreflect.FileDescriptor, packaged bool)
 			continue
 		}
 		f, g := before.withNumber(x.Number()), after.withNumber(x.Number())
-		if f != nil && g != nil && g.desc.IsExtension() {
+		if f != nil && g != nil && g.extends {
 			// Their places are those of the messages that they extend.
-			c.within(before.desc.ParentFile(), after.desc.ParentFile(), func() { c.field(before, after, f, g) })
+			c.within(before.desc().ParentFile(), after.desc().ParentFile(), func() { c.field(before, after, f, g) })
 		}
 	}
 }

@@ -278,14 +278,14 @@ func (d *differ) names(v *visit, a aligned) {
 // samePackaging tells whether two names differ only by the packages of the two
 // files, which is told once.
 func (d *differ) samePackaging(o, n *field) bool {
-	var before, after protoreflect.Descriptor
+	var before, after scope
 	switch {
 	case o.message != nil:
-		before, after = o.message.desc, n.message.desc
+		before, after = o.message.scope, n.message.scope
 	default:
-		before, after = o.enum.desc, n.enum.desc
+		before, after = o.enum.scope, n.enum.scope
 	}
-	return local(before) == local(after) && before.ParentFile().Package() == d.old.desc.Package() && after.ParentFile().Package() == d.next.desc.Package()
+	return before.local == after.local && before.pack == d.old.pack && after.pack == d.next.pack
 }
 
 // special are the messages whose JSON is no object of their fields.

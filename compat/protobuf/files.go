@@ -22,7 +22,7 @@ var codeOptions = []protoreflect.Name{
 // file tells changes of the file itself and of its services.
 func (d *differ) file() {
 	o, n := d.old, d.next
-	if before, after := string(o.desc.Package()), string(n.desc.Package()); before != after {
+	if before, after := o.pack, n.pack; before != after {
 		t := calm(o.whole, n.whole, "", fmt.Sprintf("the package changed from %s to %s", orNone(before), orNone(after)))
 		t.path, t.before, t.after, t.source = "package", before, after, codeOther
 		d.report(&packageChangedRule, t)
@@ -68,7 +68,12 @@ func syntaxOf(f *protobuf.File) string {
 }
 
 func fileOptions(m *model) *descriptorpb.FileOptions {
-	if o, ok := m.desc.Options().(*descriptorpb.FileOptions); ok && o != nil {
+	if p := m.linked.Plain(); p != nil && p.Options != nil {
+		return p.Options
+	} else if p != nil {
+		return &descriptorpb.FileOptions{}
+	}
+	if o, ok := m.linked.Desc().Options().(*descriptorpb.FileOptions); ok && o != nil {
 		return o
 	}
 	return &descriptorpb.FileOptions{}
@@ -116,8 +121,17 @@ func (m *model) servicePlace(service, method string) schemas.Place {
 	return m.whole
 }
 
+// serves tells whether the file may declare services.
+func (m *model) serves() bool {
+	p := m.linked.Plain()
+	return p == nil || len(p.Service) > 0
+}
+
 func (d *differ) services() {
-	before, after := d.old.desc.Services(), d.next.desc.Services()
+	if !d.old.serves() && !d.next.serves() {
+		return
+	}
+	before, after := d.old.linked.Desc().Services(), d.next.linked.Desc().Services()
 	for i := range before.Len() {
 		s := before.Get(i)
 		other := after.ByName(s.Name())
@@ -189,7 +203,7 @@ func (d *differ) methods(service string, before, after protoreflect.MethodDescri
 func (d *differ) signature(m protoreflect.MethodDescriptor, side *model) string {
 	one := func(t protoreflect.MessageDescriptor, streams bool) string {
 		name := string(t.FullName())
-		if t.ParentFile().Package() == side.desc.Package() {
+		if string(t.ParentFile().Package()) == side.pack {
 			name = local(t)
 		}
 		if streams {

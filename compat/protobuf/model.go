@@ -2,9 +2,11 @@ package protobuf
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/protobuf"
@@ -13,15 +15,15 @@ import (
 // model is a schema as the truth compares it: what every feature, label and
 // default comes to, with the places of the texts.
 type model struct {
-	schema *protobuf.Schema            // nil for the model of a shape, which has no file either
-	file   *protobuf.File              // whose types the schema stands for
-	desc   protoreflect.FileDescriptor // of that file
-	whole  schemas.Place               // of the schema's own text
+	schema *protobuf.Schema // nil for the model of a shape, which has no file either
+	file   *protobuf.File   // whose types the schema stands for
+	linked *protobuf.Linked // that file
+	pack   string           // its package
+	whole  schemas.Place    // of the schema's own text
 
 	messages []*message // of the file, outer before inner, map entries left out
 	enums    []*enum
-	files    []protoreflect.FileDescriptor // of the closure
-	extended []*message                    // of other files, whose extensions the file declares
+	extended []*message // of other files, whose extensions the file declares
 	// packages are the types of the closure by package and file, or all under no
 	// package.
 	packages map[string][]*types
@@ -59,18 +61,29 @@ func named[T any](packages map[string][]*types, name string, in func(*types) *T)
 	return nil
 }
 
+// scope is where a type stands.
+type scope struct {
+	name, local string // full, and without the package
+	pack        string
+	path        string // of the file
+	around      string // the full name of the message around; empty for none
+}
+
+// simple is the name without what it stands in.
+func (s scope) simple() string { return s.name[strings.LastIndexByte(s.name, '.')+1:] }
+
 // message is a message type. Extensions of it are fields like the others.
 type message struct {
-	name, local string
-	desc        protoreflect.MessageDescriptor
-	place       schemas.Place
-	text        *protobuf.File   // where place is; nil for nowhere
-	file        *protobuf.Linked // nil where the types of a closure are one
-	isEntry     bool
-	same        bool     // nothing of its own is different on the other side; see Dependents
-	endless     bool     // no message of it ends: it requires itself
-	fields      []*field // by number
-	musts       []*field // required, and what an entry always has
+	scope
+	described protoreflect.MessageDescriptor // nil where it was read from a plain file
+	place     schemas.Place
+	text      *protobuf.File   // where place is; nil for nowhere
+	file      *protobuf.Linked // nil where the types of a closure are one
+	isEntry   bool
+	same      bool     // nothing of its own is different on the other side; see Dependents
+	endless   bool     // no message of it ends: it requires itself
+	fields    []*field // by number
+	musts     []*field // required, and what an entry always has
 	// byField finds fields by name, byKey by every member name that a JSON reader
 	// takes for them. Most messages that are compared need neither.
 	byField, byKey func() map[string]*field
@@ -82,6 +95,14 @@ type message struct {
 	// proofs remembers which values show best what becomes of a field when the
 	// other side reads it: proofKey → func() proof. Only those of shared types.
 	proofs sync.Map
+}
+
+// desc is the linked form.
+func (m *message) desc() protoreflect.MessageDescriptor {
+	if m.described == nil {
+		return m.file.Message(m.name)
+	}
+	return m.described
 }
 
 // reservation is what a message or enum reserves; ends are exclusive.
@@ -118,17 +139,18 @@ type field struct {
 	number   protoreflect.FieldNumber
 	name     string // an extension's in brackets
 	key      string // its JSON name
-	desc     protoreflect.FieldDescriptor
 	kind     protoreflect.Kind
 	card     cardinality
 	packed   bool
 	checked  bool // a string whose UTF-8 is checked
+	extends  bool // an extension
 	message  *message
 	enum     *enum
 	oneof    *oneof
-	fallback string // its default; empty for none
-	code     string // options that change generated code
-	options  string // the other options
+	fallback string                     // its default; empty for none
+	code     string                     // options that change generated code
+	options  string                     // the other options
+	raw      *descriptorpb.FieldOptions // all of them; nil for none
 	place    schemas.Place
 }
 
@@ -140,17 +162,25 @@ type oneof struct {
 
 // enum is an enum type.
 type enum struct {
-	name, local string
-	closed      bool
-	desc        protoreflect.EnumDescriptor
-	values      []value // in text order
-	byName      map[string]protoreflect.EnumNumber
-	index       map[string]int // in values
-	names       map[protoreflect.EnumNumber][]string
-	reserved    reservation
-	options     string
-	place       schemas.Place
-	text        *protobuf.File // where place is; nil for nowhere
+	scope
+	closed    bool
+	described protoreflect.EnumDescriptor // nil where it was read from a plain file
+	file      *protobuf.Linked
+	values    []value // in text order
+	byName    map[string]protoreflect.EnumNumber
+	index     map[string]int // in values
+	names     map[protoreflect.EnumNumber][]string
+	reserved  reservation
+	options   string
+	place     schemas.Place
+	text      *protobuf.File // where place is; nil for nowhere
+}
+
+func (e *enum) desc() protoreflect.EnumDescriptor {
+	if e.described == nil {
+		return e.file.Enum(e.name)
+	}
+	return e.described
 }
 
 type value struct {
@@ -162,34 +192,37 @@ type value struct {
 
 // modelOf is the model of s, made once; nil when s does not compile.
 func modelOf(s *protobuf.Schema) *model {
-	if s.Descriptor() == nil {
+	if whole, _ := s.Whole(); whole == nil {
 		return nil
 	}
 	return s.Derived(func() any { return newModel(s) }).(*model)
 }
 
 func newModel(s *protobuf.Schema) *model {
-	m := &model{schema: s, file: s.Shown(), desc: s.Descriptor(), whole: wholeOf(s), packages: map[string][]*types{}}
+	whole, alone := s.Whole()
+	m := &model{schema: s, file: s.Shown(), linked: whole, whole: wholeOf(s), packages: map[string][]*types{}}
 	if m.file != s.File() {
-		for i := range m.desc.Imports().Len() {
-			if one := m.desc.Imports().Get(i); one.Path() == m.file.Path {
-				m.desc = one.FileDescriptor
+		for _, one := range whole.Imports() {
+			if one.Path() == m.file.Path {
+				m.linked = one
 			}
 		}
 	}
-	whole, alone := s.Whole()
-	for _, l := range whole.All() {
-		m.files = append(m.files, l.Desc())
-		if alone {
-			pack := string(l.Desc().Package())
-			m.packages[pack] = append(m.packages[pack], typesOf(s, l))
+	m.pack = m.linked.Package()
+	if alone {
+		for _, l := range whole.All() {
+			m.packages[l.Package()] = append(m.packages[l.Package()], typesOf(s, l))
 		}
-	}
-	if !alone {
+	} else {
 		m.packages[""] = []*types{m.together()}
 	}
-	m.declare(m.desc.Messages(), m.desc.Enums())
-	m.extend(m.desc.Extensions(), m.desc.Messages())
+	if p := m.linked.Plain(); p != nil {
+		m.declarePlain(m.pack, p.MessageType, p.EnumType)
+		return m
+	}
+	fd := m.linked.Desc()
+	m.declare(fd.Messages(), fd.Enums())
+	m.extend(fd.Extensions(), fd.Messages())
 	return m
 }
 
@@ -199,9 +232,14 @@ func typesOf(s *protobuf.Schema, l *protobuf.Linked) *types {
 		b := newBuilder(s)
 		b.file, b.imports = l, map[string]*types{}
 		for _, one := range l.All()[1:] {
-			b.imports[one.Desc().Path()] = typesOf(s, one)
+			b.imports[one.Path()] = typesOf(s, one)
+			b.imported = append(b.imported, b.imports[one.Path()])
 		}
-		b.see(l.Desc().Messages(), l.Desc().Enums())
+		if p := l.Plain(); p != nil {
+			b.plain(p)
+		} else {
+			b.see(l.Desc().Messages(), l.Desc().Enums())
+		}
 		b.types.end()
 		return b.types
 	}).(*types)
@@ -210,28 +248,27 @@ func typesOf(s *protobuf.Schema, l *protobuf.Linked) *types {
 // together are the types of a closure whose files extend messages.
 func (m *model) together() *types {
 	b := newBuilder(m.schema)
-	for _, fd := range m.files {
+	var files []protoreflect.FileDescriptor
+	whole, _ := m.schema.Whole()
+	for _, l := range whole.All() {
+		files = append(files, l.Desc())
+	}
+	for _, fd := range files {
 		b.collect(fd.Extensions(), fd.Messages())
 	}
-	b.see(m.desc.Messages(), m.desc.Enums())
-	for _, fd := range m.files {
-		if fd != m.desc && m.schema.Bundled(fd.Path()) == nil {
+	own := m.linked.Desc()
+	b.see(own.Messages(), own.Enums())
+	for _, fd := range files {
+		if fd != own && m.schema.Bundled(fd.Path()) == nil {
 			b.see(fd.Messages(), fd.Enums())
 			for _, x := range extensionsOf(fd) {
 				b.message(x.ContainingMessage())
 			}
 		}
 	}
-	var extended func(protoreflect.ExtensionDescriptors, protoreflect.MessageDescriptors)
-	extended = func(list protoreflect.ExtensionDescriptors, nested protoreflect.MessageDescriptors) {
-		for i := range list.Len() {
-			b.message(list.Get(i).ContainingMessage())
-		}
-		for i := range nested.Len() {
-			extended(nested.Get(i).Extensions(), nested.Get(i).Messages())
-		}
+	for _, x := range extensionsOf(own) {
+		b.message(x.ContainingMessage())
 	}
-	extended(m.desc.Extensions(), m.desc.Messages())
 	b.types.end()
 	return b.types
 }
@@ -245,6 +282,19 @@ func (m *model) declare(messages protoreflect.MessageDescriptors, enums protoref
 		if md := messages.Get(i); !md.IsMapEntry() {
 			m.messages = append(m.messages, m.message(string(md.FullName())))
 			m.declare(md.Messages(), md.Enums())
+		}
+	}
+}
+
+// declarePlain is declare of a plain file.
+func (m *model) declarePlain(scope string, messages []*descriptorpb.DescriptorProto, enums []*descriptorpb.EnumDescriptorProto) {
+	for _, e := range enums {
+		m.enums = append(m.enums, m.enum(join(scope, e.GetName())))
+	}
+	for _, one := range messages {
+		if name := join(scope, one.GetName()); !one.GetOptions().GetMapEntry() {
+			m.messages = append(m.messages, m.message(name))
+			m.declarePlain(name, one.NestedType, one.EnumType)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func newShaper(shape *protobuf.Shape, d compat.Dependent, side int) *shaper {
 		shape: shape, own: &types{messages: map[string]*message{}, enums: map[string]*enum{}},
 		refers: map[string]int{}, scopes: map[string]bool{},
 	}
-	b.model = &model{packages: map[string][]*types{"": {b.own}}}
+	b.model = &model{pack: shape.Package, packages: map[string][]*types{"": {b.own}}}
 	for _, name := range shape.Bundled {
 		b.sees(name, -1)
 	}
@@ -75,7 +75,7 @@ func (b *shaper) build() bool {
 	}
 	for _, m := range b.shape.Messages {
 		b.scoped(m.Name)
-		one := &message{name: m.Name, local: b.local(m.Name), same: true}
+		one := &message{scope: b.scope(m.Name), same: true}
 		if _, taken := b.own.enums[m.Name]; taken || b.own.messages[m.Name] != nil {
 			return false
 		}
@@ -90,7 +90,9 @@ func (b *shaper) build() bool {
 	return !b.failed
 }
 
-func (b *shaper) local(name string) string { return strings.TrimPrefix(name, b.shape.Package+".") }
+func (b *shaper) scope(name string) scope {
+	return scope{name: name, local: strings.TrimPrefix(name, b.shape.Package+"."), pack: b.shape.Package}
+}
 
 func (b *shaper) fields(m *message, from *protobuf.ShapeMessage) {
 	list := make([]field, len(from.Fields))
@@ -115,18 +117,17 @@ func (b *shaper) fields(m *message, from *protobuf.ShapeMessage) {
 			o.fields = append(o.fields, one)
 		}
 	}
-	m.take(list)
+	m.hold(list)
 }
 
 // entry is the message that stands for the entries of a map.
 func (b *shaper) entry(around *message, f protobuf.ShapeField) *message {
-	e := &message{name: around.name + "." + f.Name + "Entry", isEntry: true, same: true}
-	e.local = b.local(e.name)
+	e := &message{scope: b.scope(around.name + "." + f.Name + "Entry"), isEntry: true, same: true}
 	b.own.list = append(b.own.list, e)
 	key, value := b.field(around.name, protobuf.ShapeField{Type: f.Key}), b.field(around.name, protobuf.ShapeField{Type: f.Type})
 	key.number, key.name, key.key = 1, "key", "key"
 	value.number, value.name, value.key = 2, "value", "value"
-	e.take([]field{key, value})
+	e.hold([]field{key, value})
 	return e
 }
 

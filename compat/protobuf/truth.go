@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/reflect/protoreflect"
-
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/protobuf"
@@ -206,14 +204,14 @@ func (d *differ) messages() {
 	}
 	for _, o := range d.old.messages {
 		if n := partner(d.next, o); n != nil && !slices.Contains(d.next.messages, n) && !strings.Contains(o.local, ".") {
-			t := calm(o.place, d.next.whole, o.local, fmt.Sprintf("message %s moved to %s", o.local, n.desc.ParentFile().Path()))
+			t := calm(o.place, d.next.whole, o.local, fmt.Sprintf("message %s moved to %s", o.local, n.path))
 			t.source = codeGone
 			d.report(&movedOut, t)
 		}
 	}
 	for _, n := range d.next.messages {
 		if o := partner(d.old, n); o != nil && !slices.Contains(d.old.messages, o) && !strings.Contains(n.local, ".") {
-			t := calm(d.old.whole, n.place, n.local, fmt.Sprintf("message %s moved here from %s", n.local, o.desc.ParentFile().Path()))
+			t := calm(d.old.whole, n.place, n.local, fmt.Sprintf("message %s moved here from %s", n.local, o.path))
 			t.source = codeCome
 			d.report(&movedIn, t)
 		}
@@ -232,8 +230,7 @@ func alone(list []*message, other *model) (out []*message) {
 
 // inside tells whether a message around m is in the list.
 func inside(m *message, list []*message) bool {
-	around, ok := m.desc.Parent().(protoreflect.MessageDescriptor)
-	return ok && slices.ContainsFunc(list, func(o *message) bool { return o.desc == around })
+	return m.around != "" && slices.ContainsFunc(list, func(o *message) bool { return o.name == m.around })
 }
 
 // sameShape tells whether two messages have the same fields, which is what a
@@ -263,6 +260,5 @@ func (d *differ) enumTypes() {
 
 // goneWith tells whether the other side lacks the message around e, too.
 func goneWith(e *enum, other *model) bool {
-	around, ok := e.desc.Parent().(protoreflect.MessageDescriptor)
-	return ok && partner(other, &message{name: string(around.FullName()), local: local(around)}) == nil
+	return e.around != "" && partner(other, &message{scope: scope{name: e.around, local: strings.TrimPrefix(e.around, e.pack+".")}}) == nil
 }

@@ -147,7 +147,7 @@ func (d *differ) prove(t *told, v *visit, layer, dir int, w, r *field, samples f
 func isLost(v *visit, dir int, w, r *field) bool {
 	wm, rm := sides(v.o, v.n, dir)
 	return w != nil && r != nil && w.message == nil && w.name == r.name && w.number != r.number && rm.withNumber(w.number) == nil &&
-		v.from[slot(0, dir)] == nil && wm.name == rm.name && len(wm.musts)+len(rm.musts) == 0 && wm.desc != nil && rm.desc != nil
+		v.from[slot(0, dir)] == nil && wm.name == rm.name && len(wm.musts)+len(rm.musts) == 0 && !wm.same && !rm.same
 }
 
 // frame puts content of the pair of v into a whole payload of its root.

@@ -102,7 +102,11 @@ func (a *app) bridge(ctx context.Context, file string, b bridging) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	o.Validator, o.Logger, o.Done = v, logger, &bridge.Counts{}
-	if err := prepareBridge(ctx, client, o); err != nil {
+	switch err := prepareBridge(ctx, client, o); {
+	case ctx.Err() != nil && !b.check:
+		logger.Info("stopped before it began")
+		return nil
+	case err != nil:
 		return failf(codeOf(err), "%s: %w", file, err)
 	}
 	if b.check {

@@ -273,6 +273,24 @@ func TestStop(t *testing.T) {
 	})
 }
 
+// TestStoppedBefore begins nothing, and is no failure.
+func TestStoppedBefore(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d dbtest.Database) {
+		prepare(t, d)
+		fillOutbox(t, d, validator(t, &orders{}), 1, 1)
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		b := &broker{}
+		if err := relayOf(d, b).Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if len(b.ids) != 0 {
+			t.Errorf("%v were published", b.ids)
+		}
+	})
+}
+
 // TestKeep keeps the table small while messages go through it.
 func TestKeep(t *testing.T) {
 	t.Parallel()

@@ -45,6 +45,43 @@ func (s *Schema) Reads(writer schemas.Schema, payload schemas.Payload, options s
 	return p.read(payload.Bytes, o)
 }
 
+// Prepare is [Schema.Reads] of the schema's own payloads, made ready.
+func (s *Schema) Prepare(_ string, o schemas.ReadOptions) schemas.Judge {
+	o = o.OrDefault()
+	p := s.reading()
+	if o.Value || o.Formats || p.refused != nil {
+		return nil
+	}
+	return func(b []byte) *schemas.Reading {
+		end := failed
+		if len(b) <= o.Bytes {
+			if end = p.judge(b, o.Depth, stepsFor(b, &o)); end == len(b) {
+				return nil
+			}
+		}
+		return s.tell(p, b, end, o)
+	}
+}
+
+// tell is what there is to tell of an own payload that was not plainly right.
+func (s *Schema) tell(p *program, b []byte, end int, o schemas.ReadOptions) *schemas.Reading {
+	r := schemas.Reading{}
+	if len(b) > o.Bytes {
+		r = s.Reads(s, schemas.Payload{Bytes: b}, o)
+	} else {
+		r = p.tell(b, end, o)
+	}
+	return &r
+}
+
+// stepsFor is the budget of a reading.
+func stepsFor(b []byte, o *schemas.ReadOptions) int {
+	if o.Steps != 0 {
+		return o.Steps
+	}
+	return 1<<16 + 16*len(b)
+}
+
 // programFor is what reads writer's data with s.
 func (s *Schema) programFor(writer *Schema) *program {
 	if writer != s && writer.fingerprint != s.fingerprint {
@@ -58,7 +95,7 @@ func (s *Schema) programFor(writer *Schema) *program {
 func (s *Schema) Holds(payload []byte) bool {
 	o := schemas.ReadOptions{}.OrDefault()
 	p := s.reading()
-	return len(payload) <= o.Bytes && p.refused == nil && p.judge(payload, o.Depth, 1<<16+16*len(payload)) == len(payload)
+	return len(payload) <= o.Bytes && p.refused == nil && p.judge(payload, o.Depth, stepsFor(payload, &o)) == len(payload)
 }
 
 func rejected(v schemas.Violation) schemas.Reading {
@@ -77,14 +114,16 @@ func (p *program) read(b []byte, o schemas.ReadOptions) schemas.Reading {
 		}
 		return rejected(v)
 	}
-	steps := o.Steps
-	if steps == 0 {
-		steps = 1<<16 + 16*len(b)
-	}
-	end := p.judge(b, o.Depth, steps)
-	switch {
-	case end == len(b) && !o.Value && !o.Formats:
+	end := p.judge(b, o.Depth, stepsFor(b, &o))
+	if end == len(b) && !o.Value && !o.Formats {
 		return schemas.Reading{}
+	}
+	return p.tell(b, end, o)
+}
+
+// tell reads what the quick judgement, which came to end, did not settle.
+func (p *program) tell(b []byte, end int, o schemas.ReadOptions) schemas.Reading {
+	switch {
 	case end == exhausted:
 		return rejected(tooComplex(-1))
 	case o.Verdict:

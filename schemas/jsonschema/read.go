@@ -39,22 +39,52 @@ func (s *Schema) Reads(writer schemas.Schema, payload schemas.Payload, o schemas
 	}
 	e := readers.Get().(*evaluation)
 	defer e.release()
+	reading := schemas.Reading{Violations: s.judge(e, payload.Bytes, &o)}
+	if o.Value && reading.OK() {
+		reading.Value = e.native(0)
+	}
+	return reading
+}
+
+// Prepare is [Schema.Reads] of the schema's own payloads, made ready.
+func (s *Schema) Prepare(_ string, o schemas.ReadOptions) schemas.Judge {
+	o = o.OrDefault()
+	if o.Value || s.Err() != nil {
+		return nil
+	}
+	return func(b []byte) *schemas.Reading {
+		if len(b) > o.Bytes {
+			r := s.Reads(s, schemas.Payload{Bytes: b}, o)
+			return &r
+		}
+		if list := s.violations(b, &o); len(list) > 0 {
+			return &schemas.Reading{Violations: list}
+		}
+		return nil
+	}
+}
+
+// violations judges a payload that is not too large.
+func (s *Schema) violations(payload []byte, o *schemas.ReadOptions) []schemas.Violation {
+	e := readers.Get().(*evaluation)
+	defer e.release()
+	return s.judge(e, payload, o)
+}
+
+// judge reads a payload that is not too large into e, and judges it.
+func (s *Schema) judge(e *evaluation, payload []byte, o *schemas.ReadOptions) []schemas.Violation {
 	// The payload is not changed while it is read, and nothing that outlives the
 	// reading shares its memory.
-	text := unsafe.String(unsafe.SliceData(payload.Bytes), len(payload.Bytes))
+	text := unsafe.String(unsafe.SliceData(payload), len(payload))
 	if err := e.scan(text, o.Depth, schemas.DefaultLimits()); err != nil {
 		return unreadable(err)
 	}
 	steps := o.Steps
 	if steps <= 0 {
-		steps = stepsBase + stepsPerByte*len(payload.Bytes)
+		steps = stepsBase + stepsPerByte*len(payload)
 	}
 	e.formats, e.dynamic, e.verdict = o.Formats, s.dynamic, o.Verdict
-	reading := schemas.Reading{Violations: e.run(s.root, steps, o.Violations)}
-	if o.Value && reading.OK() {
-		reading.Value = e.native(0)
-	}
-	return reading
+	return e.run(s.root, steps, o.Violations)
 }
 
 // readers keeps what readings need, so that the next one allocates nothing.
@@ -79,7 +109,7 @@ func (e *evaluation) release() {
 	readers.Put(e)
 }
 
-func unreadable(err error) schemas.Reading {
+func unreadable(err error) []schemas.Violation {
 	v := schemas.Violation{Kind: schemas.Unreadable, Offset: -1, Rule: "json", Text: fmt.Sprintf("the payload is no JSON: %v", err)}
 	if limit, ok := errors.AsType[*schemas.LimitError](err); ok {
 		v.Kind, v.Rule, v.Offset = schemas.TooLarge, "size", limit.Position.Offset
@@ -87,7 +117,7 @@ func unreadable(err error) schemas.Reading {
 	} else if syntax, ok := errors.AsType[schemas.SyntaxErrors](err); ok {
 		v.Offset = syntax[0].Position.Offset
 	}
-	return schemas.Reading{Violations: []schemas.Violation{v}}
+	return []schemas.Violation{v}
 }
 
 // run answers with the violations of the tape's value, none when it fits.

@@ -41,10 +41,30 @@ func (s *Schema) Reads(writer schemas.Schema, payload schemas.Payload, options s
 	if problem != "" {
 		return refused(schemas.Invalid, "message", problem)
 	}
-	if !o.Value && plainly(wm, payload.Bytes, o) && (wm == rm || plainly(rm, payload.Bytes, o) && s.plans.lossless(wt, wm, rm)) {
+	if !o.Value && plainly(wm, payload.Bytes, &o) && (wm == rm || plainly(rm, payload.Bytes, &o) && s.plans.lossless(wt, wm, rm)) {
 		return schemas.Reading{}
 	}
 	return s.explain(wt, rt, wm, rm, payload.Bytes, o)
+}
+
+// Prepare is [Schema.Reads] of the schema's own payloads, made ready.
+func (s *Schema) Prepare(name string, o schemas.ReadOptions) schemas.Judge {
+	o = o.OrDefault()
+	if o.Value || s.problem != nil {
+		return nil
+	}
+	t := s.compiled()
+	m, _, problem := messagesOf(t, t, name)
+	if problem != "" {
+		return nil
+	}
+	return func(b []byte) *schemas.Reading {
+		if len(b) <= o.Bytes && plainly(m, b, &o) {
+			return nil
+		}
+		r := s.Reads(s, schemas.Payload{Bytes: b, Message: name}, o)
+		return &r
+	}
 }
 
 func refused(kind schemas.ViolationKind, rule, text string) schemas.Reading {
@@ -88,7 +108,7 @@ func (t *tables) namesake(w *message) *message {
 	return m
 }
 
-func plainly(m *message, b []byte, o schemas.ReadOptions) bool {
+func plainly(m *message, b []byte, o *schemas.ReadOptions) bool {
 	w := walker{b: b, depth: o.Depth, steps: o.Steps, unknown: o.Unknown}
 	if w.steps == 0 {
 		w.steps = len(b) + 1

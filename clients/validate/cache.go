@@ -121,6 +121,8 @@ type cache struct {
 	bindings map[bindingKey]*binding
 	// recent are bindings met a moment ago, found by a comparison and no lock.
 	recent [mostRecent]atomic.Pointer[recall]
+	// sights are messages met a moment ago, found without collecting what they say.
+	sights [mostSights]atomic.Pointer[sight]
 }
 
 // recall is an identity, in memory of its own, and what it is bound to.
@@ -201,6 +203,9 @@ func (c *cache) unbind() {
 	clear(c.bindings)
 	for i := range c.recent {
 		c.recent[i].Store(nil)
+	}
+	for i := range c.sights {
+		c.sights[i].Store(nil)
 	}
 }
 

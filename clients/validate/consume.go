@@ -55,6 +55,16 @@ func (v *Validator) consume(ctx context.Context, m *Message, e *Expect, o *Outco
 		o.Verdict, o.Tombstone, o.Cached = Accept, true, true
 		return
 	}
+	if s := v.cache.sighted(m, e, v.options.Now); s != nil {
+		v.judgeAs(o, m, e, s)
+		s.binding.count(o, v.options.Now)
+		return
+	}
+	v.collected(ctx, m, e, o)
+}
+
+// collected decides about a message by collecting what it says.
+func (v *Validator) collected(ctx context.Context, m *Message, e *Expect, o *Outcome) {
 	var id identity
 	var x extra
 	if f := collect(m, e, &id, &x); f != nil {
@@ -68,34 +78,52 @@ func (v *Validator) consume(ctx context.Context, m *Message, e *Expect, o *Outco
 	}
 	b, cached := v.bind(ctx, m, &id, &x)
 	o.Cached = cached
-	v.judge(o, e, b, &id, &x)
-	if b.tally != nil && o.Verdict != Hold {
-		b.tally.count(o.Verdict == Accept, v.options.Now())
+	if v.judge(o, e, b, &id, &x) && cached {
+		v.sight(m, e, b, &x, o.Message)
 	}
+	b.count(o, v.options.Now)
 }
 
-// judge decides about a message whose identity is bound.
-func (v *Validator) judge(o *Outcome, e *Expect, b *binding, id *identity, x *extra) {
+// judge decides about a message whose identity is bound. It tells whether it came
+// to the payload.
+func (v *Validator) judge(o *Outcome, e *Expect, b *binding, id *identity, x *extra) bool {
 	f := b.failure
 	if f == nil {
 		f = x.detected(id, b)
 	}
 	if f != nil {
 		v.refuse(o, e, f)
-		return
+		return false
 	}
-	o.Subject, o.Version, o.ID, o.GUID, o.Type = b.subject, b.version, b.id, b.guid, b.typ
-	o.Writer = b.parsed.schema
-	o.Retired, o.ForeignID, o.UnknownVersion, o.Unverified, o.Assumed = b.retired, b.foreignID, b.unknownVersion, b.unverified, b.assumed
-	var message string
-	message, f = x.messageOf(id, b)
+	b.tell(o)
+	message, f := x.messageOf(id, b)
 	if f != nil {
 		v.refuse(o, e, f)
-		return
+		return false
 	}
 	o.Message = message
 	o.Payload = x.payload
 	v.readPayload(o, e, b, message)
+	return true
+}
+
+// tell says in o what schema is bound.
+func (b *binding) tell(o *Outcome) {
+	o.Subject, o.Version, o.ID, o.GUID, o.Type = b.subject, b.version, b.id, b.guid, b.typ
+	o.Writer = b.parsed.schema
+	o.Retired, o.ForeignID, o.UnknownVersion, o.Unverified, o.Assumed = b.retired, b.foreignID, b.unknownVersion, b.unverified, b.assumed
+}
+
+// readsItself tells whether the payload is for its own schema alone to judge.
+func (b *binding) readsItself() bool {
+	return b.translation == nil && (b.reader == nil || b.reader == b.parsed)
+}
+
+// count counts a decision for the readers' report.
+func (b *binding) count(o *Outcome, clock func() time.Time) {
+	if b.tally != nil && o.Verdict != Hold {
+		b.tally.count(o.Verdict == Accept, clock())
+	}
 }
 
 // readPayload judges the payload with the writer's schema, and with the reader's.
@@ -105,7 +133,7 @@ func (v *Validator) readPayload(o *Outcome, e *Expect, b *binding, message strin
 	payload := schemas.Payload{Bytes: o.Payload, Message: message}
 	writer := b.parsed.schema
 	var reading schemas.Reading
-	if b.translation == nil && (b.reader == nil || b.reader == b.parsed) {
+	if b.readsItself() {
 		reading = writer.Reads(writer, payload, options)
 	} else {
 		reading = v.readAs(o, e, b, payload, options)
@@ -113,11 +141,22 @@ func (v *Validator) readPayload(o *Outcome, e *Expect, b *binding, message strin
 	if o.Reason == TranslationFailed {
 		return
 	}
+	o.read(&reading)
+}
+
+// accept says that the payload is good.
+func (o *Outcome) accept() {
+	o.Verdict = Accept
+	if o.Retired {
+		o.Reason = VersionRetired
+	}
+}
+
+// read says what reading the payload told.
+func (o *Outcome) read(reading *schemas.Reading) {
 	if reading.OK() {
-		o.Verdict, o.Value, o.Losses = Accept, reading.Value, reading.Losses
-		if o.Retired {
-			o.Reason = VersionRetired
-		}
+		o.accept()
+		o.Value, o.Losses = reading.Value, reading.Losses
 		return
 	}
 	o.Verdict = Reject

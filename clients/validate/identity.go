@@ -336,7 +336,7 @@ func unframe(e *Expect, id *identity, x *extra) *failure {
 		return nil
 	}
 	p, data, err := framing.Split(x.payload)
-	if err == nil && p.ID >= '0' && p.ID <= 'f' && framing.IsAzure(x.payload) {
+	if err == nil && isDigitsID(p) && framing.IsAzure(x.payload) {
 		// An old form of Azure's reads as a prefix whose id is its first digit.
 		err = fmt.Errorf("split a value: %w: it looks like an identity of Azure's", framing.ErrUnframed)
 	}
@@ -367,6 +367,9 @@ func unframe(e *Expect, id *identity, x *extra) *failure {
 	}
 	return nil
 }
+
+// isDigitsID tells whether an id may be the first of Azure's digits.
+func isDigitsID(p framing.Prefix) bool { return p.ID >= '0' && p.ID <= 'f' }
 
 // detected decides, once the schema is known, whether the tentative prefix of
 // Detect is one, and takes it off.

@@ -2,7 +2,6 @@ package framing
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"net/url"
 	"strings"
@@ -42,8 +41,12 @@ func IsAzureID(text string) bool {
 	if len(text) != 32 {
 		return false
 	}
-	_, err := hex.DecodeString(text)
-	return err == nil
+	for i := range len(text) {
+		if c := text[i]; (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
+			return false
+		}
+	}
+	return true
 }
 
 // IsAzure tells whether a payload begins with Azure's old form: 4 zero bytes and

@@ -23,6 +23,14 @@ if [ -z "${CARTORIO_TEST_PEER:-}" ]; then
     missing+=("a registry of another maker could not be started: no migration in from it and out to it was tried")
   fi
 fi
+if [ -z "${CARTORIO_TEST_CONNECT:-}" ] && [ -n "${CARTORIO_TEST_KAFKA:-}" ] && [ -n "${CARTORIO_TEST_POSTGRES:-}" ]; then
+  CARTORIO_TEST_CONNECT=$(scripts/debezium.sh jars) || CARTORIO_TEST_CONNECT=
+fi
+if [ -n "${CARTORIO_TEST_CONNECT:-}" ]; then
+  export CARTORIO_TEST_CONNECT
+else
+  missing+=("Kafka Connect with Debezium is not to be had, or Kafka and PostgreSQL are not: no outbox was read by Debezium")
+fi
 command -v git >/dev/null || missing+=("git is not installed: the tests of git: bases did not run")
 outside=()
 [ -n "${CARTORIO_CONFORMANCE:-}" ] || outside+=("CARTORIO_CONFORMANCE is not set: no outside case folder was run (the project's own cases were)")

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# PostgreSQL from the Debian package, with fsync on. Sets CARTORIO_TEST_POSTGRES,
-# a postgres:// URL of a role that may create databases, and
-# CARTORIO_TEST_POSTGRES_PID for tests that kill the server. POSTGRES_BIN may
-# name another folder with initdb and postgres.
+# PostgreSQL from the Debian package, with fsync on and a log that Debezium can
+# read. Sets CARTORIO_TEST_POSTGRES, a postgres:// URL of a role that may create
+# databases, and CARTORIO_TEST_POSTGRES_PID for tests that kill the server.
+# POSTGRES_BIN may name another folder with initdb and postgres.
 
 # postgres_bin prints the folder of initdb and postgres, the newest there is.
 postgres_bin() {
@@ -79,6 +79,7 @@ shared_buffers = 64MB
 fsync = on
 synchronous_commit = on
 full_page_writes = on
+wal_level = logical
 CONF
     chmod 644 "$home/run/cartorio.conf"
     echo "include '$home/run/cartorio.conf'" >> "$home/run/data/postgresql.conf"

@@ -204,33 +204,31 @@ func TestConsumerRefusesToStart(t *testing.T) {
 		{"dead letter missing and not looked for", func(b *broker) { b.missing = []string{"dead"} }, func(o *kafka.ConsumerOptions) { o.NoDeadLetterCheck = true }, "", ""},
 		{"retry topics are made", func(b *broker) { b.missing = []string{"g.retry.4000"} }, func(o *kafka.ConsumerOptions) { o.RetryTopics = true }, "", "g.retry.4000"},
 	} {
-		b := newBroker()
-		tt.b(b)
-		c, err := kafka.NewConsumer(b.open, v, any1(), nothing, full(func(o *kafka.ConsumerOptions) {
-			if tt.o != nil {
-				tt.o(o)
+		synctest.Test(t, func(t *testing.T) {
+			v := newShelf().Validator()
+			defer v.Close()
+			b := newBroker()
+			tt.b(b)
+			c, err := kafka.NewConsumer(b.open, v, any1(), nothing, full(func(o *kafka.ConsumerOptions) {
+				if tt.o != nil {
+					tt.o(o)
+				}
+			}))
+			if err != nil {
+				t.Fatal(err)
 			}
-		}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		brief, cancel := context.WithTimeout(ctx, 5*time.Second)
-		if tt.says == "" {
-			cancel()
-			brief, cancel = context.WithTimeout(ctx, 200*time.Millisecond)
-		}
-		err = c.Run(brief)
-		cancel()
-		if (tt.says == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.says) || strings.Join(b.made, " ") != tt.made {
-			t.Errorf("%s: %v, made %v", tt.name, err, b.made)
-		}
+			brief, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			err = c.Run(brief)
+			if isRefused := brief.Err() == nil; (tt.says == "") != (err == nil) || isRefused != (err != nil) || err != nil && !strings.Contains(err.Error(), tt.says) || strings.Join(b.made, " ") != tt.made {
+				t.Errorf("%s: %v, made %v", tt.name, err, b.made)
+			}
+		})
 	}
 }
 
 func TestFates(t *testing.T) {
 	t.Parallel()
-	v := newShelf().Validator()
-	t.Cleanup(v.Close)
 	for _, tt := range []struct {
 		err  error
 		fate kafka.Fate
@@ -250,22 +248,26 @@ func TestFates(t *testing.T) {
 		{kgo.ErrMaxBuffered, kafka.Unsent, validate.ErrUnavailable},
 		{errSilence, kafka.Unknown, validate.ErrUnavailable},
 	} {
-		b := newBroker()
-		b.answer = func(int, *kgo.Record) error { return tt.err }
-		c, err := b.open(ctx, kafka.Group{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := kafka.NewProducer(c, v, validate.Version(orders, 1), kafka.ProducerOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		brief, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
-		err = p.Publish(brief, &kgo.Record{Topic: "orders", Value: []byte(`{"id":1}`)})
-		cancel()
-		var e *kafka.Error
-		if !errors.As(err, &e) || e.Fate != tt.fate || !errors.Is(err, tt.is) || e.Topic != "orders" || e.MessageID == "" {
-			t.Errorf("%v: %v", tt.err, err)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			v := newShelf().Validator()
+			defer v.Close()
+			b := newBroker()
+			b.answer = func(int, *kgo.Record) error { return tt.err }
+			c, err := b.open(ctx, kafka.Group{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := kafka.NewProducer(c, v, validate.Version(orders, 1), kafka.ProducerOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			brief, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			err = p.Publish(brief, &kgo.Record{Topic: "orders", Value: []byte(`{"id":1}`)})
+			var e *kafka.Error
+			if !errors.As(err, &e) || e.Fate != tt.fate || !errors.Is(err, tt.is) || e.Topic != "orders" || e.MessageID == "" {
+				t.Errorf("%v: %v", tt.err, err)
+			}
+		})
 	}
 }

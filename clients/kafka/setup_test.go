@@ -199,7 +199,7 @@ func (r *real) all(topic string) []*kgo.Record {
 		r.t.Fatal(err)
 	}
 	defer c.Close()
-	brief, cancel := context.WithTimeout(ctx, 30*time.Second)
+	brief, cancel := context.WithTimeout(ctx, 90*time.Second)
 	defer cancel()
 	var out []*kgo.Record
 	for int64(len(out)) < want {

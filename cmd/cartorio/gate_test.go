@@ -25,7 +25,7 @@ func (c cost) String() string {
 }
 
 // spend runs a command cold. Exit codes up to most are answers.
-func spend(t *testing.T, most int, name string, args ...string) cost {
+func spend(t testing.TB, most int, name string, args ...string) cost {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	var complaint bytes.Buffer
@@ -38,6 +38,18 @@ func spend(t *testing.T, most int, name string, args ...string) cost {
 	}
 	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	return cost{cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), clock, usage.Maxrss >> 10}
+}
+
+// built is the program as it is released.
+func built(t testing.TB) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "cartorio")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building: %v\n%s", err, out)
+	}
+	return binary
 }
 
 func median(list []cost) (m cost) {
@@ -72,12 +84,7 @@ func TestGateBesideBuf(t *testing.T) {
 			t.Fatalf("CARTORIO_ROUNDS is %q: a number from 1 is wanted", text)
 		}
 	}
-	binary := filepath.Join(t.TempDir(), "cartorio")
-	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-s -w", "-o", binary, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
-	}
+	binary := built(t)
 	for _, c := range []struct {
 		name, format string
 		corpus       corpus

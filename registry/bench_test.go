@@ -2,11 +2,13 @@ package registry_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/cartorio-registry/cartorio/registry"
 	"github.com/cartorio-registry/cartorio/registry/sqlite"
 	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/costtest"
 )
 
 // syncRate tells how often a second a file can be appended to by 4 KiB and
@@ -81,6 +84,8 @@ func BenchmarkRegister(b *testing.B) {
 			b.ReportMetric(mine, "registrations/s")
 			b.ReportMetric(rate, "syncs/s")
 			b.ReportMetric(mine/rate, "registrations/sync")
+			b.ReportMetric(1e6/mine, "µs/registration")
+			b.ReportMetric(1e6/rate, "µs/sync")
 		})
 	}
 }
@@ -125,19 +130,28 @@ func BenchmarkByID(b *testing.B) {
 
 // BenchmarkOpen opens a registry of 100,000 versions in 8,000 subjects: with
 // its snapshot, and with its events alone. It tells the live heap for each
-// version beside its text.
+// version beside its text. Beside it stands reading the rows and putting the texts
+// into a map, which nothing that answers from memory can do without.
 func BenchmarkOpen(b *testing.B) {
 	const versions, subjects = 100_000, 8_000
+	snapped := sync.OnceValues(func() (string, int64) { // which takes longer than all else
+		path := filepath.Join(b.TempDir(), "c.db")
+		return path, fill(b, path, versions, subjects, 0)
+	})
 	for _, snapshot := range []bool{true, false} {
 		b.Run(fmt.Sprint("snapshot=", snapshot), func(b *testing.B) {
-			path := filepath.Join(b.TempDir(), "c.db")
-			every := -1
+			var path string
+			var bytesOfText int64
+			every := 0
 			if snapshot {
-				every = 0
+				path, bytesOfText = snapped()
+			} else {
+				path, every = filepath.Join(b.TempDir(), "c.db"), -1
+				bytesOfText = fill(b, path, versions, subjects, every)
 			}
-			bytesOfText := fill(b, path, versions, subjects, every)
 			var r *registry.Registry
 			var before, after runtime.MemStats
+			var spent time.Duration
 			b.ReportAllocs()
 			for b.Loop() {
 				b.StopTimer()
@@ -150,6 +164,7 @@ func BenchmarkOpen(b *testing.B) {
 				runtime.GC()
 				runtime.ReadMemStats(&before)
 				b.StartTimer()
+				start := costtest.Spent()
 				j, err := sqlite.Open(path)
 				if err != nil {
 					b.Fatal(err)
@@ -157,7 +172,9 @@ func BenchmarkOpen(b *testing.B) {
 				if r, err = registry.Open(b.Context(), j, registry.Options{Formats: fakeFormats, Snapshot: every}); err != nil {
 					b.Fatal(err)
 				}
+				spent += costtest.Spent() - start
 			}
+			b.ReportMetric(float64(spent.Nanoseconds())/float64(b.N), "cpu-ns/op")
 			runtime.GC()
 			runtime.ReadMemStats(&after)
 			b.ReportMetric(float64(int64(after.HeapAlloc-before.HeapAlloc)-bytesOfText)/versions, "B/version")
@@ -166,6 +183,70 @@ func BenchmarkOpen(b *testing.B) {
 			}
 		})
 	}
+	b.Run("scan", func(b *testing.B) {
+		path, _ := snapped()
+		db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer db.Close()
+		defer costtest.Processor(b)()
+		for b.Loop() {
+			rows, err := db.QueryContext(b.Context(), "SELECT e.revision, e.time, e.actor, e.request, e.kind, e.body, t.hash, t.text FROM events e LEFT JOIN texts t ON t.hash = e.text ORDER BY e.revision")
+			if err != nil {
+				b.Fatal(err)
+			}
+			texts := map[string]string{}
+			var revision, at int64
+			var actor, request, kind, body, hash sql.RawBytes
+			var text sql.NullString
+			for rows.Next() {
+				if err := rows.Scan(&revision, &at, &actor, &request, &kind, &body, &hash, &text); err != nil {
+					b.Fatal(err)
+				}
+				if text.Valid {
+					texts[string(hash)] = text.String
+				}
+			}
+			if err := rows.Close(); err != nil || rows.Err() != nil || len(texts) != versions {
+				b.Fatal(len(texts), err, rows.Err())
+			}
+		}
+	})
+}
+
+// BenchmarkSharedText has 8,000 subjects on one schema of 80 kB: what they add to
+// the live heap, in all. Other registries keep a copy for each subject.
+func BenchmarkSharedText(b *testing.B) {
+	const subjects = 8_000
+	fields := strings.Builder{}
+	for i := range 800 {
+		fmt.Fprintf(&fields, " field_%d_%s?", i, strings.Repeat("x", 88))
+	}
+	r := open(b)
+	var before, after runtime.MemStats
+	register := func(n int) {
+		if _, err := r.Register(b.Context(), inSubject(fmt.Sprintf("topic-%05d-value", n), "Shared"+fields.String())); err != nil {
+			b.Fatal(err)
+		}
+	}
+	register(0)
+	live := func(m *runtime.MemStats) {
+		for range 3 {
+			runtime.GC()
+		}
+		runtime.ReadMemStats(m)
+	}
+	live(&before)
+	n := 1
+	for b.Loop() { // the first time does it all
+		for ; n < subjects; n++ {
+			register(n)
+		}
+	}
+	live(&after)
+	b.ReportMetric(float64(int64(after.HeapAlloc-before.HeapAlloc))/(1<<20), "MB")
+	runtime.KeepAlive(r)
 }
 
 // BenchmarkAsOf looks at the past of 100,000 versions: for the first time, and at

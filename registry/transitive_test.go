@@ -3,11 +3,8 @@ package registry_test
 import (
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/bufbuild/protocompile"
 	"github.com/linkedin/goavro/v2"
@@ -18,6 +15,7 @@ import (
 	"github.com/cartorio-registry/cartorio/registry"
 	"github.com/cartorio-registry/cartorio/registry/sqlite"
 	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/costtest"
 	"github.com/cartorio-registry/cartorio/schemas/formats"
 )
 
@@ -67,22 +65,6 @@ func setLevel(t testing.TB, r *registry.Registry, scope schemas.Subject, level c
 	}
 }
 
-// processor reports, with the function that it answers, the processor time of an
-// operation: on a busy machine the clock tells of its other work.
-func processor(b *testing.B) (report func()) {
-	b.Helper()
-	spent := func() time.Duration {
-		var u syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-			b.Fatal(err)
-		}
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
-	runtime.GC() // of what was there before
-	start := spent()
-	return func() { b.ReportMetric(float64((spent()-start).Microseconds())/1000/float64(b.N), "cpu-ms/op") }
-}
-
 // BenchmarkTransitive checks a schema of 100 fields against 1,000 versions:
 // cold, as after a start; with every version parsed and none compared; and hot,
 // as a producer finds it that starts again. Beside Avro stands goavro's parse of the
@@ -107,7 +89,7 @@ func BenchmarkTransitive(b *testing.B) {
 				n := transitive
 				check(b, r, scope, hundredFields(kind, n))
 				b.ReportAllocs()
-				defer processor(b)()
+				defer costtest.Processor(b)()
 				for b.Loop() {
 					if c.fresh {
 						n++
@@ -118,7 +100,7 @@ func BenchmarkTransitive(b *testing.B) {
 		}
 	}
 	b.Run("goavro", func(b *testing.B) {
-		defer processor(b)()
+		defer costtest.Processor(b)()
 		for b.Loop() {
 			for n := range transitive {
 				if _, err := goavro.NewCodec(hundredFields(schemas.Avro, n).Text); err != nil {
@@ -128,7 +110,7 @@ func BenchmarkTransitive(b *testing.B) {
 		}
 	})
 	b.Run("protocompile", func(b *testing.B) {
-		defer processor(b)()
+		defer costtest.Processor(b)()
 		for b.Loop() {
 			for n := range transitive {
 				text := hundredFields(schemas.Protobuf, n).Text
@@ -142,7 +124,7 @@ func BenchmarkTransitive(b *testing.B) {
 		}
 	})
 	b.Run("v5", func(b *testing.B) {
-		defer processor(b)()
+		defer costtest.Processor(b)()
 		for b.Loop() {
 			for n := range transitive {
 				c := referee.NewCompiler()

@@ -54,6 +54,7 @@ const (
 var house = map[string]room{
 	".":                             {},
 	"schemas":                       {never: pure},
+	"scripts/ratios":                {never: []string{"net/http", "database/sql"}},
 	"schemas/jsontext":              {ours: []string{"schemas"}, never: pure},
 	"schemas/costtest":              {never: []string{"net/http", "database/sql", "os/exec"}},
 	"schemas/avro":                  {ours: []string{"schemas", "schemas/jsontext"}, outside: []string{goavro}, never: pure},
@@ -103,7 +104,7 @@ var house = map[string]room{
 	"clients/activemq":              {ours: []string{"clients/validate", "clients/deliver", "clients/retry"}, outside: []string{goStomp}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"clients/amqp10":                {ours: []string{"clients/validate", "clients/deliver", "clients/retry"}, outside: []string{goAMQP}, never: []string{"net/http", "database/sql", "os/exec"}},
 	"clients/brokers":               {outside: []string{franz}, never: []string{"net/http", "database/sql", "os", "os/exec"}},
-	"clients/queues":                {ours: []string{"clients/brokers", "clients/deadletter", "clients/framing"}, outside: []string{amqp, franz}, never: []string{"database/sql", "os", "os/exec"}},
+	"clients/queues":                {ours: []string{"clients/brokers", "clients/deadletter", "clients/deadletter/kafka", "clients/deadletter/rabbitmq", "clients/framing"}, outside: []string{amqp, franz}, never: []string{"database/sql", "os", "os/exec"}},
 	"clients/bridge":                {ours: []string{"schemas", "clients/activemq", "clients/amqp10", "clients/brokers", "clients/deliver", "clients/framing", "clients/kafka", "clients/rabbitmq", "clients/validate"}, outside: []string{amqp, franz, goAMQP, yaml}, never: []string{"net/http", "database/sql", "os", "os/exec"}},
 	"clients/deadletter":            {ours: []string{"clients/validate"}, never: pure},
 	"clients/deadletter/rabbitmq":   {ours: []string{"clients/brokers", "clients/deadletter", "clients/validate"}, outside: []string{amqp}, never: pure},

@@ -2,7 +2,6 @@ package queues
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -41,7 +40,7 @@ func overJolokia(ctx context.Context, at brokers.Address, o Options) (Numbers, e
 	}
 	switch {
 	case b.Status == 404:
-		return Numbers{}, errors.New("ask the console: it knows no such queue")
+		return Numbers{}, fmt.Errorf("ask the console: %w", brokers.ErrMissing)
 	case b.Status != 200:
 		return Numbers{}, fmt.Errorf("ask the console: it answers status %d: %s", b.Status, cut(b.Error))
 	case len(b.Value) != 1:

@@ -17,9 +17,6 @@ import (
 // mostAnswer bounds what a management may answer, in bytes.
 const mostAnswer = 16 << 20
 
-// ErrRefused says that a broker or its management does not let this caller ask.
-var ErrRefused = errors.New("it refuses the user and password")
-
 // question is one request to a management; body nil is a GET.
 type question struct {
 	path string // escaped
@@ -75,9 +72,9 @@ func management(ctx context.Context, at brokers.Address, o Options, q question, 
 	text, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer+1))
 	switch {
 	case answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden:
-		return fmt.Errorf("ask the management at %s: %w", where, ErrRefused)
+		return fmt.Errorf("ask the management at %s: %w", where, brokers.ErrRefused)
 	case answer.StatusCode == http.StatusNotFound:
-		return fmt.Errorf("ask the management at %s: there is no such queue, or this is no management", where)
+		return fmt.Errorf("ask the management at %s: %w, or this is no management", where, brokers.ErrMissing)
 	case answer.StatusCode != http.StatusOK:
 		return fmt.Errorf("ask the management at %s: it answers %s", where, answer.Status)
 	case err != nil:

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/cartorio-registry/cartorio/clients/brokers"
+	"github.com/cartorio-registry/cartorio/clients/deadletter/kafka"
 )
 
 // overKafka asks for a topic's offsets, and for those of a group and its members.
@@ -19,19 +22,12 @@ func overKafka(ctx context.Context, at brokers.Address, group string) (Numbers, 
 		return Numbers{}, fmt.Errorf("make a Kafka client: %w", err)
 	}
 	defer c.Close()
+	first, last, err := kafka.Bounds(ctx, c, at.Name)
+	if err != nil {
+		return Numbers{}, err
+	}
+	partitions := slices.Sorted(maps.Keys(last))
 	k := asker{c: c, topic: at.Name}
-	partitions, err := k.partitions(ctx)
-	if err != nil {
-		return Numbers{}, fmt.Errorf("look for the topic: %w", err)
-	}
-	first, err := k.offsets(ctx, partitions, -2)
-	if err != nil {
-		return Numbers{}, err
-	}
-	last, err := k.offsets(ctx, partitions, -1)
-	if err != nil {
-		return Numbers{}, err
-	}
 	n := Numbers{Partitions: len(partitions)}
 	if group != "" {
 		members, err := k.members(ctx, group)
@@ -55,58 +51,10 @@ func overKafka(ctx context.Context, at brokers.Address, group string) (Numbers, 
 	return n, nil
 }
 
-// asker asks a Kafka cluster about a topic.
+// asker asks a Kafka cluster about a group's place in a topic.
 type asker struct {
 	c     *kgo.Client
 	topic string
-}
-
-func (k asker) partitions(ctx context.Context) ([]int32, error) {
-	ask := kmsg.NewPtrMetadataRequest()
-	t := kmsg.NewMetadataRequestTopic()
-	t.Topic = kmsg.StringPtr(k.topic)
-	ask.Topics = append(ask.Topics, t)
-	answer, err := ask.RequestWith(ctx, k.c)
-	if err != nil {
-		return nil, err
-	}
-	var out []int32
-	for _, t := range answer.Topics {
-		if err := kerr.ErrorForCode(t.ErrorCode); err != nil {
-			return nil, err
-		}
-		for _, p := range t.Partitions {
-			out = append(out, p.Partition)
-		}
-	}
-	return out, nil
-}
-
-// offsets asks for the first offsets (-2) or for those behind the last (-1).
-func (k asker) offsets(ctx context.Context, partitions []int32, at int64) (map[int32]int64, error) {
-	ask := kmsg.NewPtrListOffsetsRequest()
-	t := kmsg.NewListOffsetsRequestTopic()
-	t.Topic = k.topic
-	for _, p := range partitions {
-		one := kmsg.NewListOffsetsRequestTopicPartition()
-		one.Partition, one.Timestamp = p, at
-		t.Partitions = append(t.Partitions, one)
-	}
-	ask.Topics = append(ask.Topics, t)
-	answer, err := ask.RequestWith(ctx, k.c)
-	if err != nil {
-		return nil, fmt.Errorf("ask for the offsets: %w", err)
-	}
-	out := map[int32]int64{}
-	for _, t := range answer.Topics {
-		for _, p := range t.Partitions {
-			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
-				return nil, fmt.Errorf("ask for the offsets of partition %d: %w", p.Partition, err)
-			}
-			out[p.Partition] = p.Offset
-		}
-	}
-	return out, nil
 }
 
 // committed asks for a group's offsets; partitions without one are left out.
@@ -119,17 +67,17 @@ func (k asker) committed(ctx context.Context, group string, partitions []int32) 
 	ask.Groups = append(ask.Groups, g)
 	answer, err := ask.RequestWith(ctx, k.c)
 	if err != nil {
-		return nil, fmt.Errorf("ask for the offsets of the group %s: %w", group, err)
+		return nil, fmt.Errorf("ask for the offsets of the group %s: %w", group, kafka.Explain(err))
 	}
 	out := map[int32]int64{}
 	for _, g := range answer.Groups {
 		if err := kerr.ErrorForCode(g.ErrorCode); err != nil {
-			return nil, fmt.Errorf("ask for the offsets of the group %s: %w", group, err)
+			return nil, fmt.Errorf("ask for the offsets of the group %s: %w", group, kafka.Explain(err))
 		}
 		for _, t := range g.Topics {
 			for _, p := range t.Partitions {
 				if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
-					return nil, fmt.Errorf("ask for the offsets of the group %s: %w", group, err)
+					return nil, fmt.Errorf("ask for the offsets of the group %s: %w", group, kafka.Explain(err))
 				}
 				if p.Offset >= 0 {
 					out[p.Partition] = p.Offset
@@ -145,16 +93,16 @@ func (k asker) members(ctx context.Context, group string) (int64, error) {
 	ask.Groups = []string{group}
 	answer, err := ask.RequestWith(ctx, k.c)
 	if err != nil {
-		return 0, fmt.Errorf("ask for the members of the group %s: %w", group, err)
+		return 0, fmt.Errorf("ask for the members of the group %s: %w", group, kafka.Explain(err))
 	}
 	n := int64(0)
 	for _, g := range answer.Groups {
 		err := kerr.ErrorForCode(g.ErrorCode)
 		switch {
 		case errors.Is(err, kerr.GroupIDNotFound) || err == nil && g.State == "Dead": // older brokers say so
-			return 0, fmt.Errorf("there is no consumer group %s", group)
+			return 0, fmt.Errorf("look for the consumer group %s: %w", group, brokers.ErrMissing)
 		case err != nil:
-			return 0, fmt.Errorf("ask for the members of the group %s: %w", group, err)
+			return 0, fmt.Errorf("ask for the members of the group %s: %w", group, kafka.Explain(err))
 		}
 		n += int64(len(g.Members))
 	}

@@ -77,14 +77,14 @@ func TestManagementThatDoesNotAnswer(t *testing.T) {
 		body          string
 		want          string
 	}{
-		{"refused", "stomp://localhost/orders", 401, "", "refuses the user and password"},
-		{"forbidden", "amqp://localhost#orders", 403, "", "refuses the user and password"},
-		{"no queue", "amqp://localhost#orders", 404, "", "no such queue"},
+		{"refused", "stomp://localhost/orders", 401, "", "refuses this caller"},
+		{"forbidden", "amqp://localhost#orders", 403, "", "refuses this caller"},
+		{"no queue", "amqp://localhost#orders", 404, "", "it does not exist, or this is no management"},
 		{"broken", "amqp://localhost#orders", 500, "", "answers 500"},
 		{"not followed elsewhere", "amqp://localhost#orders", 302, "", "answers 302"},
 		{"no JSON", "amqp://localhost#orders", 200, "<html>", "not understood"},
 		{"of another shape", "amqp://localhost#orders", 200, `{"consumers":"many"}`, "not understood"},
-		{"no MBean", "stomp://localhost/orders", 200, `{"status":404}`, "knows no such queue"},
+		{"no MBean", "stomp://localhost/orders", 200, `{"status":404}`, "the console: it does not exist"},
 		{"Jolokia's own error", "stomp://localhost/orders", 200, `{"status":500,"error":"oops"}`, "oops"},
 		{"two brokers", "stomp://localhost/orders", 200, `{"status":200,"value":{"a":{},"b":{}}}`, "2 brokers"},
 		{"a pattern for a name", "stomp://localhost/orders.*", 200, jolokia, "several queues"},
@@ -96,8 +96,11 @@ func TestManagementThatDoesNotAnswer(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("%v", err)
 			}
-			if got := errors.Is(err, queues.ErrRefused); got != strings.Contains(tt.want, "refuses") {
+			if got := errors.Is(err, brokers.ErrRefused); got != (tt.status == 401 || tt.status == 403) {
 				t.Errorf("refused: %v", got)
+			}
+			if got := errors.Is(err, brokers.ErrMissing); got != strings.Contains(tt.want, "does not exist") {
+				t.Errorf("missing: %v", got)
 			}
 		})
 	}
@@ -184,10 +187,10 @@ func TestKafka(t *testing.T) {
 			t.Errorf("group %q: %s", name, d)
 		}
 	}
-	if _, err := queues.Ask(t.Context(), at, queues.Options{Group: "nobody"}); err == nil || !strings.Contains(err.Error(), "no consumer group nobody") {
+	if _, err := queues.Ask(t.Context(), at, queues.Options{Group: "nobody"}); !errors.Is(err, brokers.ErrMissing) || !strings.Contains(err.Error(), "look for the consumer group nobody") {
 		t.Errorf("%v", err)
 	}
-	if _, err := queues.Ask(t.Context(), address(t, "kafka://"+host+"/absent"), queues.Options{}); err == nil || !strings.Contains(err.Error(), "look for the topic") {
+	if _, err := queues.Ask(t.Context(), address(t, "kafka://"+host+"/absent"), queues.Options{}); !errors.Is(err, brokers.ErrMissing) || !strings.Contains(err.Error(), "look for the topic") {
 		t.Errorf("%v", err)
 	}
 	// The sample is of the last records of all partitions, and moves nobody.

@@ -2,17 +2,14 @@ package queues
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
-	amqp "github.com/rabbitmq/amqp091-go"
-
 	"github.com/cartorio-registry/cartorio/clients/brokers"
+	"github.com/cartorio-registry/cartorio/clients/deadletter/rabbitmq"
 )
 
 // lossArgument is the argument of our consumers at the broker; rabbitmq.LossArgument.
@@ -20,37 +17,19 @@ const lossArgument = "cartorio-loss-acceptable"
 
 // overAMQP asks what the protocol tells: what waits, and how many consume.
 func overAMQP(ctx context.Context, at brokers.Address) (Numbers, error) {
-	// The library knows no context: its connection is cut when this one ends.
-	dial := func(network, address string) (net.Conn, error) {
-		conn, err := new(net.Dialer).DialContext(ctx, network, address)
-		if err == nil {
-			context.AfterFunc(ctx, func() { _ = conn.Close() })
-		}
-		return conn, err
-	}
-	conn, err := amqp.DialConfig(at.Server(), amqp.Config{Dial: dial, Heartbeat: 10 * time.Second, TLSClientConfig: at.TLSConfig(), Locale: "en_US", Properties: amqp.Table{"connection_name": "cartorio doctor"}})
+	conn, err := rabbitmq.Dial(ctx, at, "cartorio doctor")
 	if err != nil {
-		if ctx.Err() != nil {
-			err = ctx.Err()
-		}
-		var u *url.Error
-		if errors.As(err, &u) {
-			err = u.Err // its own text repeats the URL, password included
-		}
-		var refused *amqp.Error
-		if errors.As(err, &refused) && refused.Code == amqp.AccessRefused {
-			err = fmt.Errorf("%w: %w", ErrRefused, err)
-		}
-		return Numbers{}, fmt.Errorf("connect to the broker: %w", err)
+		return Numbers{}, err
 	}
 	defer conn.Close() //nolint:errcheck // nothing was changed
+	defer context.AfterFunc(ctx, func() { _ = conn.CloseDeadline(time.Now()) })()
 	ch, err := conn.Channel()
 	if err != nil {
 		return Numbers{}, fmt.Errorf("open a channel: %w", err)
 	}
 	q, err := ch.QueueDeclarePassive(at.Name, true, false, false, false, nil)
 	if err != nil {
-		return Numbers{}, fmt.Errorf("look for the queue: %w", err)
+		return Numbers{}, fmt.Errorf("look for the queue: %w", rabbitmq.Explain(err))
 	}
 	return Numbers{Ready: known(int64(q.Messages)), Consumers: known(int64(q.Consumers))}, nil
 }

@@ -2,6 +2,7 @@ package queues_test
 
 import (
 	"crypto/rand"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/go-stomp/stomp/v3"
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/cartorio-registry/cartorio/clients/brokers"
 	"github.com/cartorio-registry/cartorio/clients/deadletter/activemq"
 	"github.com/cartorio-registry/cartorio/clients/deadletter/rabbitmq"
 	"github.com/cartorio-registry/cartorio/clients/queues"
@@ -146,7 +148,7 @@ func TestRealRabbitMQManagement(t *testing.T) {
 		}
 		wait(t, 200*time.Millisecond)
 	}
-	if _, err := queues.Ask(t.Context(), address(t, server+"#absent-"+queue), queues.Options{Management: management}); err == nil || !strings.Contains(err.Error(), "no such queue") {
+	if _, err := queues.Ask(t.Context(), address(t, server+"#absent-"+queue), queues.Options{Management: management}); !errors.Is(err, brokers.ErrMissing) {
 		t.Errorf("%v", err)
 	}
 }

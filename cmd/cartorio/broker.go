@@ -93,19 +93,32 @@ func openBox(a brokers.Address) (deadletter.Box, error) {
 	return nil, failf(exitUsage, "%s: this protocol is not spoken here", a)
 }
 
-// brokerFailed is the exit code of a broker that could not be asked, or of the
-// registry that was asked about its messages.
+// brokerFailed is an error of a broker, or of the registry that was asked about
+// its messages, with its exit code.
 func brokerFailed(a brokers.Address, err error) error {
-	code := exitUnreachable
+	return fail(codeOfBroker(err), fmt.Errorf("%s: %w", a, err))
+}
+
+// codeOfBroker is the exit code of a broker that could not be asked, of one that
+// refuses this caller, and of a queue or a letter that is not there.
+func codeOfBroker(err error) int {
 	var held *deadletter.HeldError
 	switch {
-	case errors.As(err, &held) && held.Outcome.Reason == validate.RegistryRefused:
-		code = exitRefused
-	case errors.As(err, &held):
-	case errors.Is(err, deadletter.ErrNoLetter):
-		code = exitNotCompared
+	case errors.As(err, &held) && held.Outcome.Reason == validate.RegistryRefused, errors.Is(err, brokers.ErrRefused):
+		return exitRefused
+	case errors.Is(err, brokers.ErrMissing), errors.Is(err, deadletter.ErrNoLetter):
+		return exitNotCompared
 	}
-	return fail(code, fmt.Errorf("%s: %w", a, err))
+	return exitUnreachable
+}
+
+// madeByAsking warns of a queue that seems empty at a broker that makes each one
+// that is asked for; "" elsewhere.
+func madeByAsking(a brokers.Address) string {
+	if a.Kind != brokers.STOMP && a.Kind != brokers.AMQP10 {
+		return ""
+	}
+	return "ActiveMQ makes a queue that is asked for: if something should be there, check the name"
 }
 
 // judgeOver makes a validator that asks the registry at url, after a bundle where

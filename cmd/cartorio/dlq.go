@@ -73,6 +73,10 @@ On Kafka what is handled is written down in the topic TOPIC.handled, since a top
 forgets nothing on demand. On a quorum queue of RabbitMQ each look counts as a
 delivery.
 
+Each exits 2 when there is no such queue or topic (ActiveMQ makes one that is asked
+for, so a wrong name looks empty there), 4 when the broker cannot be reached, and 5
+when it refuses user and password or what they may do.
+
 ` + brokerHelp,
 		Example: `  cartorio dlq list amqp://localhost#orders.dlq --threshold 100
   cartorio dlq replay kafka://localhost:9092/orders.DLT --reason version_unsupported --dry-run`,
@@ -129,7 +133,8 @@ func (a *app) dlqListCommand() *cobra.Command {
 		Short: "Count the letters by reason, subject, version and age",
 		Long: `Counts what lies in a dead letter by reason, subject and version. Letters stay.
 
-With --threshold it exits 3 when more letters are chosen than that: for alerts.
+With --threshold it exits 3 when more letters are chosen than that: for alerts. A
+queue that is not there is no empty one: it exits 2.
 
 ` + brokerHelp,
 		Example: `  cartorio dlq list amqp://localhost#orders.dlq
@@ -195,6 +200,9 @@ func (a *app) dlqList(ctx context.Context, at brokers.Address, box deadletter.Bo
 		return doc.render(w, colours, now)
 	}); err != nil {
 		return err
+	}
+	if warning := madeByAsking(at); doc.Depth == 0 && warning != "" {
+		a.say("%s: %s", at, warning)
 	}
 	if threshold != nil && doc.Chosen > *threshold {
 		return failf(exitDepth, "%s holds %s, and the threshold is %d", at, plural(doc.Chosen, "letter", "letters"), *threshold)

@@ -38,7 +38,8 @@ type setting struct {
 // finding is one thing that was looked at: ok, note or fault, and what to do.
 type finding struct {
 	What   string `json:"what"`
-	Result string `json:"result"` // ok, note or fault
+	At     string `json:"at,omitempty"` // the queue or topic, where it is about one
+	Result string `json:"result"`       // ok, note or fault
 	Text   string `json:"text"`
 	Fix    string `json:"fix,omitempty"`
 	code   int    // exit code of a fault
@@ -59,9 +60,10 @@ Secrets are told to be there, never shown. Nothing is changed.
 
 ` + brokerLookHelp + `
 
-Exits 0 when nothing is wrong, 2 for a fault of files or git, 4 when the registry
-or the broker that was named does not answer, 5 when it refuses the caller. Advice
-is a note and exits 0.
+Exits 0 when nothing is wrong, 2 for a fault of files or git and for a queue, topic
+or group that is not there, 4 when the registry or the broker that was named does not
+answer, 5 when it refuses the caller. Of several faults the highest counts. Advice is
+a note and exits 0.
 
 ` + brokerHelp + `
 
@@ -206,7 +208,7 @@ func withoutSecrets(text string) string {
 }
 
 func (d *diagnosis) add(what, result, text, fix string, code int) {
-	d.Checks = append(d.Checks, finding{what, result, withoutSecrets(text), fix, code})
+	d.Checks = append(d.Checks, finding{What: what, Result: result, Text: withoutSecrets(text), Fix: fix, code: code})
 }
 
 func (a *app) againstOf(d *diagnosis) string {
@@ -357,7 +359,11 @@ func (a *app) tellDiagnosis(d diagnosis, format string) error {
 		}
 		for _, c := range d.Checks {
 			colour := map[string]string{"ok": green, "note": yellow, "fault": red}[c.Result]
-			fmt.Fprintf(&b, "%s: %s: %s\n", paint(colours, colour, c.Result), c.What, plain(c.Text))
+			about := c.What
+			if c.At != "" {
+				about += ": " + plain(c.At)
+			}
+			fmt.Fprintf(&b, "%s: %s: %s\n", paint(colours, colour, c.Result), about, plain(c.Text))
 			if c.Fix != "" {
 				fmt.Fprintf(&b, "    %s\n", plain(c.Fix))
 			}

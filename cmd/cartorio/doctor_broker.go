@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -80,13 +79,24 @@ func (a *app) lookAtBrokers(ctx context.Context, d *diagnosis, l *brokerLook) er
 	return nil
 }
 
+// addAt adds a finding about one queue or topic.
+func (d *diagnosis) addAt(at brokers.Address, what, result, text, fix string) {
+	d.add(what, result, text, fix, 0)
+	d.Checks[len(d.Checks)-1].At = at.String()
+}
+
 // brokerFault tells of a broker that cannot be asked.
 func (d *diagnosis) brokerFault(at brokers.Address, what string, err error) {
-	if errors.Is(err, queues.ErrRefused) {
-		d.add(what, "fault", fmt.Sprintf("%s: %v", at, err), "put user and password into the address, or set CARTORIO_BROKER_USER and CARTORIO_BROKER_PASSWORD", exitRefused)
-		return
+	fix := "check the address, and whether the broker runs"
+	code := codeOfBroker(err)
+	switch code {
+	case exitRefused:
+		fix = "put user and password into the address, or set CARTORIO_BROKER_USER and CARTORIO_BROKER_PASSWORD; or let that user read there"
+	case exitNotCompared:
+		fix = "correct the name, or create it"
 	}
-	d.add(what, "fault", fmt.Sprintf("%s: %v", at, err), "check the address, and whether broker and queue are there", exitUnreachable)
+	d.addAt(at, what, "fault", err.Error(), fix)
+	d.Checks[len(d.Checks)-1].code = code
 }
 
 func (a *app) lookAtQueue(ctx context.Context, d *diagnosis, at brokers.Address, l *brokerLook) {
@@ -96,20 +106,20 @@ func (a *app) lookAtQueue(ctx context.Context, d *diagnosis, at brokers.Address,
 		return
 	}
 	if text := n.String(); text != "" {
-		d.add("queue", "ok", fmt.Sprintf("%s: %s", at, text), "", 0)
+		d.addAt(at, "queue", "ok", text, "")
 		for _, one := range n.Advice() {
 			result := "note"
 			if one.OK {
 				result = "ok"
 			}
-			d.add("queue", result, one.Text, one.Fix, 0)
+			d.addAt(at, "queue", result, one.Text, one.Fix)
 		}
 	}
 	switch {
 	case at.Kind == brokers.Kafka && l.group == "":
-		d.add("queue", "note", "ready is what the topic keeps; nobody's lag is known", "name --group", 0)
+		d.addAt(at, "queue", "note", "ready is what the topic keeps; nobody's lag is known", "name --group")
 	case at.Kind != brokers.Kafka && l.management == "":
-		d.add("queue", "note", "what is with consumers, redeliveries and prefetches are not known", "name --management", 0)
+		d.addAt(at, "queue", "note", "what is with consumers, redeliveries and prefetches are not known", "name --management")
 	}
 	a.lookAtSample(ctx, d, at, l.sample)
 }
@@ -142,13 +152,13 @@ func (a *app) lookAtSample(ctx context.Context, d *diagnosis, at brokers.Address
 		d.brokerFault(at, "sample", err)
 		return
 	case s.Messages == 0:
-		d.add("sample", "ok", "there is no message to look at", "", 0)
+		d.addAt(at, "sample", "ok", "there is no message to look at", madeByAsking(at))
 		return
 	}
-	d.add("sample", "ok", fmt.Sprintf("%s looked at, %d bytes on average", plural(s.Messages, "message", "messages"), s.MeanBytes), "", 0)
+	d.addAt(at, "sample", "ok", fmt.Sprintf("%s looked at, %d bytes on average", plural(s.Messages, "message", "messages"), s.MeanBytes), "")
 	tell := func(l queues.Lack, text, fix string) {
 		if l.Count > 0 {
-			d.add("sample", "note", fmt.Sprintf("%d of %d %s: %s", l.Count, s.Messages, text, named(l)), fix, 0)
+			d.addAt(at, "sample", "note", fmt.Sprintf("%d of %d %s: %s", l.Count, s.Messages, text, named(l)), fix)
 		}
 	}
 	tell(s.ID, "have no messageId: duplicates cannot be told apart, and an id of the broker changes when a message is sent again", "let the producer set it; Cartório's do")
@@ -184,7 +194,7 @@ func (a *app) lookAtLetters(ctx context.Context, d *diagnosis, at brokers.Addres
 		return
 	}
 	if depth == 0 {
-		d.add("dead letter", "ok", at.String()+" is empty", "", 0)
+		d.addAt(at, "dead letter", "ok", "it is empty", madeByAsking(at))
 		return
 	}
 	var oldest, newest time.Time
@@ -196,9 +206,9 @@ func (a *app) lookAtLetters(ctx context.Context, d *diagnosis, at brokers.Addres
 			newest = g.Newest
 		}
 	}
-	text := fmt.Sprintf("%s holds %s", at, plural(depth, "letter", "letters"))
+	text := "it holds " + plural(depth, "letter", "letters")
 	if now := a.now(); !oldest.IsZero() {
 		text += fmt.Sprintf(", the oldest set aside %s ago, the newest %s ago", age(now.Sub(oldest)), age(now.Sub(newest)))
 	}
-	d.add("dead letter", "note", text, "cartorio dlq list tells why, dlq replay sends them again", 0)
+	d.addAt(at, "dead letter", "note", text, "cartorio dlq list tells why, dlq replay sends them again")
 }

@@ -218,14 +218,14 @@ func exitCodesTopic() *cobra.Command {
     as incompatible
 2   could not look: a file that does not parse, an unknown schema language, an
     unresolved reference, a missing ref, folder or database, a declared file
-    that is not there, a pattern without match, a head or base without any
-    schema, a recording without messages, an address that cannot be listened on.
+    or a queue that is not there, a pattern without match, a head or base without
+    any schema, a recording without messages, an address that cannot be listened on.
     2 wins over 1. Prune without a scope, a plan that the registry has moved away
     from, a deployment of which nobody can tell
 3   plan --detailed-exitcode: there is something to apply; dlq list: more letters
     than the threshold
 4   registry or broker unreachable, timed out or failing
-5   registry refused the caller, or is read-only
+5   registry or broker refused the caller, or the registry is read-only
 64  wrong usage
 70  defect in cartorio: it prints a report id`,
 	}

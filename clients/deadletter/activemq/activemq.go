@@ -83,9 +83,44 @@ func (b *Box) dial(ctx context.Context) (*stomp.Conn, error) {
 	}
 	if err != nil {
 		_ = raw.Close()
-		return nil, fmt.Errorf("connect to the broker: %w", err)
+		return nil, fmt.Errorf("connect to the broker: %w", explain(err))
 	}
 	return c, nil
+}
+
+// refusals and absences are what brokers write into an ERROR frame, in lower case:
+// STOMP has no codes. In their order: ActiveMQ Classic about users and about what
+// they may do, Artemis likewise, RabbitMQ about users, hosts and queues; then
+// RabbitMQ and Artemis about queues that are not there.
+var (
+	refusals = []string{
+		"password is invalid", "not authorized", "unable to validate user", "does not have permission",
+		"access refused", "access denied", "access_refused",
+	}
+	absences = []string{"not_found", "does not exist"}
+)
+
+// explain wraps what the broker says with what it means: brokers.ErrRefused or
+// brokers.ErrMissing, where it is one of them.
+func explain(err error) error {
+	var e stomp.Error
+	if p := new(stomp.Error); errors.As(err, &p) { // that of a subscription
+		e = *p
+	} else if !errors.As(err, &e) {
+		return err
+	}
+	if e.Frame == nil || e.Frame.Command != frame.ERROR {
+		return err
+	}
+	text := strings.ToLower(e.Message + "\n" + string(e.Frame.Body))
+	says := func(words string) bool { return strings.Contains(text, words) }
+	switch {
+	case slices.ContainsFunc(refusals, says):
+		return fmt.Errorf("%w: %w", brokers.ErrRefused, err)
+	case slices.ContainsFunc(absences, says):
+		return fmt.Errorf("%w: %w", brokers.ErrMissing, err)
+	}
+	return err
 }
 
 // silent takes what the library would print.
@@ -191,7 +226,7 @@ func next(ctx context.Context, s *stomp.Subscription) (*stomp.Message, error) {
 		case !ok:
 			return nil, errors.New("the broker ended the subscription")
 		case m.Err != nil:
-			return nil, fmt.Errorf("take a message: %w", m.Err)
+			return nil, fmt.Errorf("take a message: %w", explain(m.Err))
 		}
 		return m, nil
 	case <-t.C:
@@ -299,7 +334,7 @@ func (b *Box) publish(ctx context.Context, name string, l *deadletter.Letter) er
 		// An ERROR frame ends the connection.
 		_ = b.out.MustDisconnect()
 		b.out = nil
-		return fmt.Errorf("publish to %s: %w", name, err)
+		return fmt.Errorf("publish to %s: %w", name, explain(err))
 	}
 	return nil
 }

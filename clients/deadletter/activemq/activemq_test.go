@@ -96,3 +96,61 @@ func TestSilentBroker(t *testing.T) {
 		t.Errorf("%v after %s", err, took)
 	}
 }
+
+// What a broker writes into an ERROR frame tells who is wrong.
+func TestErrorFrames(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, message, body string
+		isOfConnect         bool
+		want                error
+	}{
+		{"ActiveMQ and a wrong password", "User name [me] or password is invalid.", "User name [me] or password is invalid.", true, brokers.ErrRefused},
+		{"ActiveMQ and no permission", "User me is not authorized to read from: queue://orders", "java.lang.SecurityException", false, brokers.ErrRefused},
+		{"Artemis and a wrong password", "AMQ229031: Unable to validate user from /127.0.0.1", "", true, brokers.ErrRefused},
+		{"Artemis and no permission", "AMQ229032: User: me does not have permission='CONSUME'", "", false, brokers.ErrRefused},
+		{"Artemis and no queue", "AMQ339001: Destination does not exist: orders", "", false, brokers.ErrMissing},
+		{"RabbitMQ and a wrong password", "Bad CONNECT", "Access refused for user 'me'\n", true, brokers.ErrRefused},
+		{"RabbitMQ and no permission", "access_refused", "ACCESS_REFUSED - access to queue 'orders' refused", false, brokers.ErrRefused},
+		{"RabbitMQ and no queue", "not_found", "NOT_FOUND - no queue 'orders' in vhost '/'", false, brokers.ErrMissing},
+		{"anything else", "Broker is shutting down", "", false, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			l, at := listen(t)
+			go func() {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				defer conn.Close()
+				in, out := frame.NewReader(conn), frame.NewWriter(conn)
+				for {
+					f, err := in.Read()
+					if err != nil {
+						return
+					}
+					switch {
+					case f == nil:
+					case f.Command == frame.SUBSCRIBE, tt.isOfConnect:
+						e := frame.New(frame.ERROR, frame.Message, tt.message)
+						e.Body = []byte(tt.body)
+						_ = out.Write(e)
+						return
+					default:
+						_ = out.Write(frame.New(frame.CONNECTED, frame.Version, "1.2"))
+					}
+				}
+			}()
+			err := activemq.Open(at).Walk(t.Context(), nil)
+			if err == nil {
+				t.Fatal("it was taken")
+			}
+			for _, kind := range []error{brokers.ErrRefused, brokers.ErrMissing} {
+				if errors.Is(err, kind) != errors.Is(tt.want, kind) {
+					t.Errorf("%v", err)
+				}
+			}
+		})
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/Azure/go-amqp"
@@ -23,7 +24,7 @@ import (
 // Box is a queue.
 type Box struct {
 	queue   string
-	open    amqp10.Open
+	dial    amqp10.Open
 	out     amqp10.Conn // to publish; what is read has a connection of its own
 	senders map[string]amqp10.Sender
 }
@@ -32,7 +33,7 @@ var _ deadletter.Box = (*Box)(nil)
 
 // Open makes a box of a queue. It connects when it is used.
 func Open(a brokers.Address) *Box {
-	return &Box{queue: a.Name, open: amqp10.Connect(a.Server(), amqp.ConnOptions{TLSConfig: a.TLSConfig()})}
+	return &Box{queue: a.Name, dial: amqp10.Connect(a.Server(), amqp.ConnOptions{TLSConfig: a.TLSConfig()})}
 }
 
 const (
@@ -52,6 +53,31 @@ type receiver interface {
 	IssueCredit(n uint32) error
 }
 
+// open connects.
+func (b *Box) open(ctx context.Context) (amqp10.Conn, error) {
+	conn, err := b.dial(ctx)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return conn, nil
+}
+
+// explain wraps what the broker says with what it means: brokers.ErrRefused or
+// brokers.ErrMissing, where it is one of them.
+//
+// Source: AMQP 1.0, part 2.8.15, amqp-error; the library has no error of its own
+// for a user that SASL does not take, but this text.
+func explain(err error) error {
+	var e *amqp.Error
+	switch errors.As(err, &e); {
+	case e != nil && e.Condition == amqp.ErrCondNotFound:
+		return fmt.Errorf("%w: %w", brokers.ErrMissing, err)
+	case e != nil && e.Condition == amqp.ErrCondUnauthorizedAccess, strings.Contains(err.Error(), " auth failed with code "):
+		return fmt.Errorf("%w: %w", brokers.ErrRefused, err)
+	}
+	return err
+}
+
 // Walk shows what lies in the queue.
 func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.Letter) (deadletter.Fate, error)) (err error) {
 	conn, err := b.open(ctx)
@@ -61,7 +87,7 @@ func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.
 	defer conn.Close() //nolint:errcheck // what was removed is answered below
 	attached, err := conn.NewReceiver(ctx, b.queue, "", 0)
 	if err != nil {
-		return fmt.Errorf("look for the queue: %w", err)
+		return fmt.Errorf("look for the queue: %w", explain(err))
 	}
 	r, ok := attached.(receiver)
 	if !ok {
@@ -120,7 +146,7 @@ func next(ctx context.Context, r amqp10.Receiver) (*amqp.Message, error) {
 	case waiting.Err() != nil:
 		return nil, nil
 	}
-	return nil, fmt.Errorf("take a message: %w", err)
+	return nil, fmt.Errorf("take a message: %w", explain(err))
 }
 
 // The names of properties that a letter carries beside headers.
@@ -263,7 +289,7 @@ func permanent(err error) error {
 	if errors.As(err, &e) {
 		switch e.Condition {
 		case amqp.ErrCondNotFound, amqp.ErrCondUnauthorizedAccess, amqp.ErrCondNotAllowed, amqp.ErrCondInvalidField, amqp.ErrCondPreconditionFailed, amqp.ErrCondMessageSizeExceeded:
-			return fmt.Errorf("%w: %w", validate.ErrPermanent, err)
+			return fmt.Errorf("%w: %w", validate.ErrPermanent, explain(err))
 		}
 	}
 	return err

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"slices"
 	"strconv"
 	"time"
@@ -38,6 +37,7 @@ type Box struct {
 	newest  int64           // records to show, of all partitions; 0: all
 	handled map[place]int64 // timestamps in milliseconds, by place
 	ready   bool            // the topic of what was removed is there
+	found   map[string]bool // topics that are there
 }
 
 // place is where a record lies.
@@ -51,7 +51,9 @@ func (p place) String() string { return fmt.Sprintf("%d:%d", p.partition, p.offs
 var _ deadletter.Box = (*Box)(nil)
 
 // Open makes a box of a topic. It connects when it is used.
-func Open(a brokers.Address) *Box { return &Box{topic: a.Name, options: a.Options()} }
+func Open(a brokers.Address) *Box {
+	return &Box{topic: a.Name, options: a.Options(), found: map[string]bool{}}
+}
 
 // Newest makes a box of the last records of a topic that is no dead letter, n at
 // least where it has so many, as many of each partition: what dlq has removed is
@@ -128,56 +130,7 @@ func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.
 func (b *Box) bounds(ctx context.Context, topic string) (from, to map[int32]int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	meta := kmsg.NewPtrMetadataRequest()
-	t := kmsg.NewMetadataRequestTopic()
-	t.Topic = kmsg.StringPtr(topic)
-	meta.Topics = append(meta.Topics, t)
-	answer, err := meta.RequestWith(ctx, b.client)
-	if err != nil {
-		var dial *net.OpError
-		if errors.As(err, &dial) && dial.Op == "dial" {
-			return nil, nil, fmt.Errorf("connect to the broker: %w", dial)
-		}
-		return nil, nil, fmt.Errorf("ask the broker for the topic %s: %w", topic, err)
-	}
-	var partitions []int32
-	for _, t := range answer.Topics {
-		if err := kerr.ErrorForCode(t.ErrorCode); err != nil {
-			return nil, nil, fmt.Errorf("look for the topic %s: %w", topic, err)
-		}
-		for _, p := range t.Partitions {
-			partitions = append(partitions, p.Partition)
-		}
-	}
-	ask := func(timestamp int64) (map[int32]int64, error) {
-		list := kmsg.NewPtrListOffsetsRequest()
-		t := kmsg.NewListOffsetsRequestTopic()
-		t.Topic = topic
-		for _, p := range partitions {
-			one := kmsg.NewListOffsetsRequestTopicPartition()
-			one.Partition, one.Timestamp = p, timestamp
-			t.Partitions = append(t.Partitions, one)
-		}
-		list.Topics = append(list.Topics, t)
-		answer, err := list.RequestWith(ctx, b.client)
-		if err != nil {
-			return nil, fmt.Errorf("ask for the offsets of %s: %w", topic, err)
-		}
-		out := map[int32]int64{}
-		for _, t := range answer.Topics {
-			for _, p := range t.Partitions {
-				if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
-					return nil, fmt.Errorf("ask for the offsets of partition %d of %s: %w", p.Partition, topic, err)
-				}
-				out[p.Partition] = p.Offset
-			}
-		}
-		return out, nil
-	}
-	if to, err = ask(-1); err != nil {
-		return nil, nil, err
-	}
-	if from, err = ask(-2); err != nil {
+	if from, to, err = Bounds(ctx, b.client, topic); err != nil {
 		return nil, nil, err
 	}
 	maps.DeleteFunc(from, func(p int32, at int64) bool { return at >= to[p] })
@@ -207,7 +160,7 @@ func (b *Box) read(ctx context.Context, topic string, partition int32, from, to 
 		}
 		for _, e := range fetches.Errors() {
 			if !errors.Is(e.Err, context.DeadlineExceeded) {
-				return fmt.Errorf("read partition %d of %s: %w", partition, topic, e.Err)
+				return fmt.Errorf("read partition %d of %s: %w", partition, topic, Explain(e.Err))
 			}
 		}
 		if fetches.NumRecords() == 0 {
@@ -244,7 +197,7 @@ func (b *Box) load(ctx context.Context) error {
 		return nil
 	}
 	from, to, err := b.bounds(ctx, b.topic+HandledSuffix)
-	if errors.Is(err, kerr.UnknownTopicOrPartition) {
+	if errors.Is(err, brokers.ErrMissing) {
 		b.handled = map[place]int64{}
 		return nil
 	}
@@ -301,14 +254,14 @@ func (b *Box) prepare(ctx context.Context) error {
 	ask.Topics = append(ask.Topics, t)
 	answer, err := ask.RequestWith(ctx, b.client)
 	if err != nil {
-		return fmt.Errorf("create the topic %s: %w", t.Topic, err)
+		return fmt.Errorf("create the topic %s: %w", t.Topic, Explain(err))
 	}
 	for _, t := range answer.Topics {
 		if err := kerr.ErrorForCode(t.ErrorCode); err != nil && !errors.Is(err, kerr.TopicAlreadyExists) {
-			return fmt.Errorf("create the topic %s, where it is written down which letters are handled: %w", t.Topic, err)
+			return fmt.Errorf("create the topic %s, where it is written down which letters are handled: %w", t.Topic, Explain(err))
 		}
 	}
-	b.ready = true
+	b.ready, b.found[t.Topic] = true, true // not every broker knows a new one at once
 	return nil
 }
 
@@ -332,18 +285,36 @@ func (b *Box) publish(ctx context.Context, topic string, l *deadletter.Letter) e
 	return b.produce(ctx, &kgo.Record{Topic: topic, Key: l.Key, Value: l.Message.Payload, Headers: recordHeaders(headers)})
 }
 
+// find looks for a topic once before it is written to: the library would try a
+// user who is refused, until the record is given up.
+func (b *Box) find(ctx context.Context, topic string) error {
+	if b.found[topic] {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	if _, err := partitionsOf(ctx, b.client, topic); err != nil {
+		return err
+	}
+	b.found[topic] = true
+	return nil
+}
+
 func (b *Box) produce(ctx context.Context, r *kgo.Record) error {
-	err := b.client.ProduceSync(ctx, r).FirstErr()
+	err := b.find(ctx, r.Topic)
+	if err == nil {
+		err = b.client.ProduceSync(ctx, r).FirstErr()
+	}
 	for _, final := range []error{
 		kerr.UnknownTopicOrPartition, kerr.UnknownTopicID, kerr.InvalidTopicException, kerr.MessageTooLarge, kerr.RecordListTooLarge,
 		kerr.TopicAuthorizationFailed, kerr.InvalidRecord,
 	} {
 		if errors.Is(err, final) {
-			return fmt.Errorf("publish to %s: %w: %w", r.Topic, validate.ErrPermanent, err)
+			return fmt.Errorf("publish to %s: %w: %w", r.Topic, validate.ErrPermanent, Explain(err))
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("publish to %s: %w", r.Topic, err)
+		return fmt.Errorf("publish to %s: %w", r.Topic, Explain(err))
 	}
 	return nil
 }

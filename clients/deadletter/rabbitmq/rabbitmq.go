@@ -8,7 +8,6 @@ package rabbitmq
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"maps"
@@ -28,20 +27,19 @@ import (
 
 // Box is a queue. It opens its connection when it is first used.
 type Box struct {
-	url, queue string
-	trust      *tls.Config
-	conn       *amqp.Connection
-	out        *amqp.Channel // in confirm mode
-	returns    chan amqp.Return
-	confirms   chan amqp.Confirmation
-	closed     chan *amqp.Error
-	tag        uint64 // of the last message
+	at       brokers.Address
+	conn     *amqp.Connection
+	out      *amqp.Channel // in confirm mode
+	returns  chan amqp.Return
+	confirms chan amqp.Confirmation
+	closed   chan *amqp.Error
+	tag      uint64 // of the last message
 }
 
 var _ deadletter.Box = (*Box)(nil)
 
 // Open makes a box of a queue. It connects when it is used.
-func Open(a brokers.Address) *Box { return &Box{url: a.Server(), queue: a.Name, trust: a.TLSConfig()} }
+func Open(a brokers.Address) *Box { return &Box{at: a} }
 
 // dialTime bounds connecting, the greeting included.
 const dialTime = 30 * time.Second
@@ -50,6 +48,19 @@ func (b *Box) connect(ctx context.Context) error {
 	if b.conn != nil && !b.conn.IsClosed() {
 		return nil
 	}
+	conn, err := Dial(ctx, b.at, "cartorio dead letters")
+	if err != nil {
+		return err
+	}
+	b.conn, b.out = conn, nil
+	return nil
+}
+
+// Dial connects to the broker of an address, under a name that the broker shows.
+//
+// Errors: wraps brokers.ErrRefused and brokers.ErrMissing; never tells the
+// password.
+func Dial(ctx context.Context, at brokers.Address, name string) (*amqp.Connection, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
 	// The library knows no context: until it has connected the line is cut when this
@@ -62,7 +73,7 @@ func (b *Box) connect(ctx context.Context) error {
 		}
 		return raw, err
 	}
-	conn, err := amqp.DialConfig(b.url, amqp.Config{Dial: dial, Heartbeat: 10 * time.Second, TLSClientConfig: b.trust, Locale: "en_US", Properties: amqp.Table{"connection_name": "cartorio dead letters"}})
+	conn, err := amqp.DialConfig(at.Server(), amqp.Config{Dial: dial, Heartbeat: 10 * time.Second, TLSClientConfig: at.TLSConfig(), Locale: "en_US", Properties: amqp.Table{"connection_name": name}})
 	if !stop() {
 		err = ctx.Err()
 	}
@@ -71,10 +82,25 @@ func (b *Box) connect(ctx context.Context) error {
 		if errors.As(err, &u) {
 			err = u.Err // its own text repeats the URL, password included
 		}
-		return fmt.Errorf("connect to the broker: %w", err)
+		return nil, fmt.Errorf("connect to the broker: %w", Explain(err))
 	}
-	b.conn, b.out = conn, nil
-	return nil
+	return conn, nil
+}
+
+// Explain wraps what the broker says with what it means: brokers.ErrRefused or
+// brokers.ErrMissing, where it is one of them.
+//
+// Source: AMQP 0-9-1, reply codes 403, 404 and 530.
+func Explain(err error) error {
+	var e *amqp.Error
+	switch {
+	case !errors.As(err, &e):
+	case e.Code == amqp.NotFound, e.Code == amqp.NotAllowed && strings.Contains(e.Reason, "not found"): // of a virtual host
+		return fmt.Errorf("%w: %w", brokers.ErrMissing, err)
+	case e.Code == amqp.AccessRefused, e.Code == amqp.NotAllowed:
+		return fmt.Errorf("%w: %w", brokers.ErrRefused, err)
+	}
+	return err
 }
 
 // mostDeliveries is how often a letter of a quorum queue may have been delivered
@@ -92,13 +118,13 @@ func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.
 	}
 	// What was not acknowledged goes back to its place.
 	defer ch.Close() //nolint:errcheck // what was removed is confirmed below
-	q, err := ch.QueueDeclarePassive(b.queue, true, false, false, false, nil)
+	q, err := ch.QueueDeclarePassive(b.at.Name, true, false, false, false, nil)
 	if err != nil {
-		return fmt.Errorf("look for the queue %s: %w", b.queue, err)
+		return fmt.Errorf("look for the queue %s: %w", b.at.Name, Explain(err))
 	}
 	err = b.walk(ctx, ch, q.Messages, visit)
 	// An acknowledgement has no answer; a question behind it has.
-	if _, asked := ch.QueueDeclarePassive(b.queue, true, false, false, false, nil); err == nil && asked != nil {
+	if _, asked := ch.QueueDeclarePassive(b.at.Name, true, false, false, false, nil); err == nil && asked != nil {
 		err = fmt.Errorf("remove what was handled: %w", asked)
 	}
 	return err
@@ -109,16 +135,16 @@ func (b *Box) walk(ctx context.Context, ch *amqp.Channel, n int, visit func(cont
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		d, ok, err := ch.Get(b.queue, false)
+		d, ok, err := ch.Get(b.at.Name, false)
 		if err != nil {
-			return fmt.Errorf("take a message from %s: %w", b.queue, err)
+			return fmt.Errorf("take a message from %s: %w", b.at.Name, Explain(err))
 		}
 		if !ok {
 			return nil
 		}
 		l := letterOf(&d)
 		if count, err := strconv.Atoi(l.Header("x-delivery-count")); err == nil && count >= mostDeliveries {
-			return fmt.Errorf("look at %s: the message %s was delivered %d times already, and a quorum queue drops what is delivered too often: replay or export and drop it from a queue without delivery limit, or raise the limit by a policy", b.queue, l.ID(), count)
+			return fmt.Errorf("look at %s: the message %s was delivered %d times already, and a quorum queue drops what is delivered too often: replay or export and drop it from a queue without delivery limit, or raise the limit by a policy", b.at.Name, l.ID(), count)
 		}
 		fate, err := visit(ctx, l)
 		if err != nil {
@@ -201,7 +227,7 @@ func (b *Box) Send(ctx context.Context, to deadletter.Destination, l *deadletter
 
 // Put adds a letter to the queue.
 func (b *Box) Put(ctx context.Context, l *deadletter.Letter) error {
-	return b.publish(ctx, "", b.queue, l)
+	return b.publish(ctx, "", b.at.Name, l)
 }
 
 // confirmTime bounds the wait for one confirm.
@@ -231,7 +257,11 @@ func (b *Box) publish(ctx context.Context, exchange, key string, l *deadletter.L
 		// A return comes before its confirm, and one reader puts both there.
 		select {
 		case r := <-b.returns:
-			return fmt.Errorf("%s: %w: no queue took it (%s)", where, validate.ErrPermanent, r.ReplyText)
+			err := fmt.Errorf("no queue took it (%s)", r.ReplyText)
+			if exchange == "" { // which knows every queue by its name
+				err = fmt.Errorf("%w: %w", brokers.ErrMissing, err)
+			}
+			return fmt.Errorf("%s: %w: %w", where, validate.ErrPermanent, err)
 		default:
 		}
 		if !c.Ack {
@@ -251,7 +281,7 @@ func (b *Box) lost(where string) error {
 	case e == nil:
 		return fmt.Errorf("%s: the channel was closed before the confirm came", where)
 	case e.Code == amqp.NotFound || e.Code == amqp.AccessRefused:
-		return fmt.Errorf("%s: %w: %s", where, validate.ErrPermanent, e.Reason)
+		return fmt.Errorf("%s: %w: %w", where, validate.ErrPermanent, Explain(e))
 	}
 	return fmt.Errorf("%s: the channel was closed: %w", where, e)
 }

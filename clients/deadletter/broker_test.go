@@ -376,13 +376,7 @@ func TestRealKilled(t *testing.T) {
 // back what it held.
 func awaitBack(t *testing.T, dead string, atLeast int) {
 	t.Helper()
-	for range 100 {
-		if len(lying(t, dead)) >= atLeast {
-			return
-		}
-		time.Sleep(50 * time.Millisecond) // the broker tells nobody
-	}
-	t.Fatalf("%s are left, where %d should be", lying(t, dead), atLeast)
+	brokertest.Await(t, fmt.Sprintf("%d letters are left", atLeast), func() bool { return len(lying(t, dead)) >= atLeast })
 }
 
 // A box speaks TLS, and says what is wrong with a certificate. Kafka's is tried in

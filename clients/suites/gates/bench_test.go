@@ -155,12 +155,12 @@ func must[T any](v T, err error) T {
 
 // ours is Cartório's gate over the same bytes, by the headers that it stamps and
 // by the prefix alone.
-func ours(t schemas.Type, text string, payload []byte, framed []byte) []gate {
+func ours(t schemas.Type, text, message string, payload, framed []byte) []gate {
 	subject := schemas.ParseSubject("t-value")
 	found := schemas.Found{Subject: subject, Version: 1, ID: schemas.ID{Context: schemas.DefaultContext, Number: 1}, GUID: schemas.GUIDOf(text, nil, nil, nil), Source: schemas.Source{Type: t, Text: text}}
 	v := validate.New(shelf{found}, formats.All...)
 	pin := validate.Version(validate.Fixed("t-value"), 1)
-	m := validate.Message{Destination: "t", Payload: payload}
+	m := validate.Message{Destination: "t", Payload: payload, Type: message}
 	if err := v.BeforePublish(context.Background(), &m, &pin); err != nil {
 		panic(err)
 	}
@@ -170,7 +170,10 @@ func ours(t schemas.Type, text string, payload []byte, framed []byte) []gate {
 	judge := func(m *validate.Message, e *validate.Expect) func() error {
 		return func() error {
 			o := v.BeforeConsume(context.Background(), m, e)
-			return o.Err
+			if o.Verdict != validate.Accept {
+				return fmt.Errorf("%s, %s: %w", o.Verdict, o.Reason, o.Err)
+			}
+			return nil
 		}
 	}
 	return []gate{{"ours, headers", judge(&m, headers)}, {"ours, prefix", judge(&bare, prefix)}}
@@ -197,7 +200,7 @@ func avroRecord[T any](name, text string, value T, most share) record {
 	var s sr.Serde
 	s.Register(1, new(T), sr.DecodeFn(func(b []byte, v any) error { return avro.Unmarshal(schema, b, v) }))
 	return record{sized(name, payload), append(
-		ours(schemas.Avro, text, payload, framed),
+		ours(schemas.Avro, text, "", payload, framed),
 		gate{"confluent", func() error { var v T; return de.DeserializeInto("t", framed, &v) }},
 		gate{"franz-go", func() error { var v T; return s.Decode(framed, &v) }},
 	), most, share{1.0 / 5, 1.0 / 2}}
@@ -222,7 +225,7 @@ func jsonRecord[T any](name, text string, value T, most share) record {
 		return json.Unmarshal(b, v)
 	}))
 	return record{sized(name, payload), append(
-		ours(schemas.JSON, text, payload, framed),
+		ours(schemas.JSON, text, "", payload, framed),
 		gate{"confluent", func() error { var v T; return de.DeserializeInto("t", framed, &v) }},
 		gate{"franz-go", func() error { var v T; return s.Decode(framed, &v) }},
 	), most, share{1.0 / 25, 1.0 / 25}}
@@ -244,7 +247,7 @@ func protobufRecord[T any, P interface {
 	var s sr.Serde
 	s.Register(1, P(new(T)), sr.Index(path...), sr.DecodeFn(func(b []byte, v any) error { return proto.Unmarshal(b, v.(proto.Message)) }))
 	return record{sized(name, payload), append(
-		ours(schemas.Protobuf, text, payload, framed),
+		ours(schemas.Protobuf, text, string(value.ProtoReflect().Descriptor().FullName()), payload, framed),
 		gate{"confluent", func() error { return de.DeserializeInto("t", framed, P(new(T))) }},
 		gate{"franz-go", func() error { return s.Decode(framed, P(new(T))) }},
 	), most, share{1.0 / 5, 1.0 / 2}}

@@ -142,8 +142,9 @@ func (e *evaluation) object(n *Node, v int32, s *scope, m *marks) bool {
 		return false
 	}
 	if len(n.Properties) > 0 || len(n.PatternProperties) > 0 || n.AdditionalProperties != nil || n.PropertyNames != nil {
+		next := 0
 		for i, at := 0, v+1; i < count; i, at = i+1, e.tokens[at+1].next {
-			if !e.member(n, at, i, s, m) {
+			if !e.member(n, at, i, &next, s, m) {
 				if ok = false; e.stop() {
 					return false
 				}
@@ -160,12 +161,13 @@ func (e *evaluation) present(n *Node, v int32) bool {
 		return false
 	}
 	found := 0
-	for at := v + 1; at < e.tokens[v].next; at = e.tokens[at+1].next {
-		if n.required[e.content(at)] {
+	for at, end := v+1, e.tokens[v].next; at < end && found < len(n.Required); at = e.tokens[at+1].next {
+		// Most writers keep the order of the schema.
+		if name := e.content(at); n.Required[found] == name || n.Requires(name) {
 			found++
 		}
 	}
-	if found == len(n.required) {
+	if found == len(n.Required) {
 		return true
 	}
 	if e.collect {
@@ -191,8 +193,9 @@ func (e *evaluation) memberNames(v int32) map[string]bool {
 }
 
 // member judges one member by everything that speaks of its name; at is the
-// token of the name, and i its place among the members.
-func (e *evaluation) member(n *Node, at int32, i int, s *scope, m *marks) bool {
+// token of the name, i its place among the members, and next where the property
+// of that name may be.
+func (e *evaluation) member(n *Node, at int32, i int, next *int, s *scope, m *marks) bool {
 	name, value := e.content(at), at+1
 	ok, spoken := true, false
 	if !e.spend(1) {
@@ -201,9 +204,9 @@ func (e *evaluation) member(n *Node, at int32, i int, s *scope, m *marks) bool {
 	if n.PropertyNames != nil && !e.quietly(n.PropertyNames, at, s, nil) {
 		ok = !e.out && e.fail(n, "propertyNames", at, "the name %s is not allowed", short(name))
 	}
-	if p := n.Property(name); p != nil {
-		spoken = true
-		ok = e.under(p, value, s, name, -1) && ok
+	if p := n.property(name, *next); p >= 0 {
+		spoken, *next = true, p+1
+		ok = e.under(n.Properties[p].Node, value, s, name, -1) && ok
 	}
 	for _, p := range n.PatternProperties {
 		if !ok && !e.collect {

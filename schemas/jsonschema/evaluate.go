@@ -112,7 +112,7 @@ func (e *evaluation) enter(r *resource, outer *scope) *scope {
 // node judges v by n. m collects what was evaluated, for the unevaluated
 // keywords around; nil when nobody asks.
 func (e *evaluation) node(n *Node, v int32, s *scope, m *marks) bool {
-	if e.skip[v] {
+	if e.skip != nil && e.skip[v] {
 		return true
 	}
 	if e.depth >= deepestNodes {
@@ -192,8 +192,10 @@ func (e *evaluation) judge(n *Node, v int32, s *scope, outer *marks) bool {
 	if !ok && !e.collect || e.out {
 		return false
 	}
-	if ok = e.combined(n, v, s, m) && ok; !ok && !e.collect {
-		return false
+	if !n.isAlone {
+		if ok = e.combined(n, v, s, m) && ok; !ok && !e.collect {
+			return false
+		}
 	}
 	if m != outer {
 		ok = e.unevaluated(n, v, s, m) && ok
@@ -261,9 +263,8 @@ func (e *evaluation) anyKind(n *Node, v int32) bool {
 	if !e.spend(e.size(v) / 16) {
 		return false
 	}
-	e.scratch = e.appendCanonical(e.scratch[:0], v)
-	if n.constant[string(e.scratch)] || !e.collect {
-		return ok && n.constant[string(e.scratch)]
+	if allowed := e.isConstant(n, v); allowed || !e.collect {
+		return ok && allowed
 	}
 	switch {
 	case n.Const != nil && !n.HasEnum:
@@ -274,16 +275,25 @@ func (e *evaluation) anyKind(n *Node, v int32) bool {
 	return e.fail(n, "enum", v, "the value is none of %s", choices(n.Enum))
 }
 
+// isConstant tells whether a value is one of an enum, or the const.
+func (e *evaluation) isConstant(n *Node, v int32) bool {
+	if n.texts != nil {
+		return e.tokens[v].kind == jsontext.String && n.texts[e.content(v)]
+	}
+	e.scratch = e.appendCanonical(e.scratch[:0], v)
+	return n.constant[string(e.scratch)]
+}
+
 // holds tells whether a value is of one of the kinds. A number without a
 // fraction is an integer in every draft.
 func (e *evaluation) holds(k Kinds, v int32) bool {
-	switch e.tokens[v].kind {
+	switch t := &e.tokens[v]; t.kind {
 	case jsontext.Null:
 		return k&KindNull != 0
 	case jsontext.Bool:
 		return k&KindBoolean != 0
 	case jsontext.Number:
-		return k&KindNumber != 0 || k&KindInteger != 0 && isInteger(e.content(v))
+		return k&KindNumber != 0 || k&KindInteger != 0 && (t.yes || isInteger(e.content(v)))
 	case jsontext.String:
 		return k&KindString != 0
 	case jsontext.Array:

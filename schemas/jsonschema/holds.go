@@ -77,6 +77,9 @@ func (n *Node) AssertsFormat() bool {
 // on every way through the schema they mean the same.
 func (l *loader) settle() {
 	l.formats = slices.ContainsFunc(l.queue, (*Node).AssertsFormat)
+	for _, n := range l.queue {
+		n.isAlone = n.Ref == nil && n.Dynamic == nil && len(n.AllOf) == 0 && len(n.AnyOf) == 0 && len(n.OneOf) == 0 && n.Not == nil && n.If == nil
+	}
 	if !l.dynamic {
 		return
 	}

@@ -1,6 +1,8 @@
 package jsonschema
 
 import (
+	"slices"
+
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/jsonschema/regex"
 	"github.com/cartorio-registry/cartorio/schemas/jsontext"
@@ -105,10 +107,12 @@ type Node struct {
 	parent   *Node
 	step     []string // from the parent: keyword, and name or index
 
-	byName   map[string]*Node // Properties, when there are many
+	byName   map[string]int // places in Properties, when there are many
 	required map[string]bool
 	constant map[string]bool // canonical texts of enum or const
+	texts    map[string]bool // the strings of enum or const, where they are all strings
 	uses     int             // edges that lead here
+	isAlone  bool            // surely no other node judges the same value for this one
 }
 
 // Property is a name and the schema for it.
@@ -231,15 +235,30 @@ func (n *Node) Keyword(name string) *jsontext.Value {
 
 // Property finds the schema of a declared property, nil when there is none.
 func (n *Node) Property(name string) *Node {
+	if i := n.property(name, 0); i >= 0 {
+		return n.Properties[i].Node
+	}
+	return nil
+}
+
+// property is the place of a declared property, -1 for none. It is looked for at
+// next first: most writers keep the order of the schema.
+func (n *Node) property(name string, next int) int {
+	if next < len(n.Properties) && n.Properties[next].Name == name {
+		return next
+	}
 	if n.byName != nil {
-		return n.byName[name]
+		if i, ok := n.byName[name]; ok {
+			return i
+		}
+		return -1
 	}
 	for i := range n.Properties {
 		if n.Properties[i].Name == name {
-			return n.Properties[i].Node
+			return i
 		}
 	}
-	return nil
+	return -1
 }
 
 // Requires tells whether required lists name.
@@ -248,9 +267,9 @@ func (n *Node) Requires(name string) bool { return n.required[name] }
 // index makes the look-ups of a filled node quick.
 func (n *Node) index() {
 	if len(n.Properties) > 8 {
-		n.byName = make(map[string]*Node, len(n.Properties))
-		for _, p := range n.Properties {
-			n.byName[p.Name] = p.Node
+		n.byName = make(map[string]int, len(n.Properties))
+		for i, p := range n.Properties {
+			n.byName[p.Name] = i
 		}
 	}
 	if len(n.Required) > 0 {
@@ -265,6 +284,7 @@ func (n *Node) index() {
 	for _, v := range n.Enum {
 		n.constant[string(appendCanonical(nil, v))] = true
 	}
+	defer n.indexTexts()
 	if n.Const != nil {
 		c := string(appendCanonical(nil, n.Const))
 		if n.HasEnum && !n.constant[c] {
@@ -272,6 +292,21 @@ func (n *Node) index() {
 			return
 		}
 		n.constant = map[string]bool{c: true}
+	}
+}
+
+// indexTexts makes the look-ups of an enum or const of strings quick.
+func (n *Node) indexTexts() {
+	list := n.Enum
+	if n.Const != nil {
+		list = append(slices.Clip(list), n.Const)
+	}
+	if len(list) == 0 || slices.ContainsFunc(list, func(v *jsontext.Value) bool { return v.Kind != jsontext.String }) {
+		return
+	}
+	n.texts = make(map[string]bool, len(list))
+	for _, v := range list {
+		n.texts[v.Text] = n.constant[string(appendCanonical(nil, v))]
 	}
 }
 

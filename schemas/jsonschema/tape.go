@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"fmt"
+	"math/bits"
 	"unicode/utf8"
 
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -25,7 +26,7 @@ type tape struct {
 type token struct {
 	kind    jsontext.Kind
 	escaped bool  // a string with escapes
-	yes     bool  // true
+	yes     bool  // true; of a number: surely without fraction and exponent
 	start   int32 // of the first byte; of a string, behind its quote
 	end     int32 // behind the last byte; of a string, before its quote
 	next    int32 // the token behind the value and all that is in it
@@ -85,7 +86,13 @@ func (s *scanner) space() {
 }
 
 func (s *scanner) add(kind jsontext.Kind, start, end int) {
-	s.tokens = append(s.tokens, token{kind: kind, start: int32(start), end: int32(end), next: int32(len(s.tokens) + 1)})
+	s.put(token{kind: kind, start: int32(start), end: int32(end)})
+}
+
+// put appends a token that is its whole value.
+func (s *scanner) put(t token) {
+	t.next = int32(len(s.tokens) + 1)
+	s.tokens = append(s.tokens, t)
 }
 
 func (s *scanner) value(depth int) bool {
@@ -126,8 +133,7 @@ func (s *scanner) word(w string, kind jsontext.Kind, yes bool) bool {
 	if len(s.text)-s.at < len(w) || s.text[s.at:s.at+len(w)] != w {
 		return s.unexpected()
 	}
-	s.add(kind, s.at, s.at+len(w))
-	s.tokens[len(s.tokens)-1].yes = yes
+	s.put(token{kind: kind, yes: yes, start: int32(s.at), end: int32(s.at + len(w))})
 	s.at += len(w)
 	return true
 }
@@ -217,7 +223,7 @@ func (s *scanner) object(depth int) bool {
 // distinct refuses a member that stands twice: readers disagree on which one
 // counts.
 func (s *scanner) distinct(object, count int32) bool {
-	const few = 8
+	const few = 16
 	if count < 2 {
 		return true
 	}
@@ -265,6 +271,7 @@ func (s *scanner) number() bool {
 	n := run()
 	ok := n == 1 || n > 1 && s.text[whole] != '0'
 	digits += n
+	behind := s.at
 	if s.at < len(s.text) && s.text[s.at] == '.' {
 		s.at++
 		n = run()
@@ -291,7 +298,7 @@ func (s *scanner) number() bool {
 	case s.limits.Exponent > 0 && exponent > s.limits.Exponent:
 		return s.over(schemas.LimitExponent, s.limits.Exponent, exponent, start)
 	}
-	s.add(jsontext.Number, start, s.at)
+	s.put(token{kind: jsontext.Number, yes: s.at == behind, start: int32(start), end: int32(s.at)})
 	return true
 }
 
@@ -299,14 +306,17 @@ func (s *scanner) str() bool {
 	open := s.at
 	start := open + 1
 	escaped, ascii := false, true
-	for s.at = start; s.at < len(s.text); s.at++ {
+	for s.at = start; ; s.at++ {
+		s.at += plainBytes(s.text[s.at:])
+		if s.at >= len(s.text) {
+			return s.fail(open, "string is not closed")
+		}
 		switch c := s.text[s.at]; {
 		case c == '"':
 			if !ascii && !utf8.ValidString(s.text[start:s.at]) {
 				return s.fail(open, "a string is not valid UTF-8")
 			}
-			s.add(jsontext.String, start, s.at)
-			s.tokens[len(s.tokens)-1].escaped = escaped
+			s.put(token{kind: jsontext.String, escaped: escaped, start: int32(start), end: int32(s.at)})
 			s.at++
 			return true
 		case c == '\\':
@@ -316,11 +326,35 @@ func (s *scanner) str() bool {
 			}
 		case c < ' ':
 			return s.fail(s.at, "the control character U+%04X stands unescaped in a string", c)
-		case c >= utf8.RuneSelf:
-			ascii = false
+		default:
+			for ascii = false; s.at+1 < len(s.text) && s.text[s.at+1] >= utf8.RuneSelf; {
+				s.at++
+			}
 		}
 	}
-	return s.fail(open, "string is not closed")
+}
+
+// plainBytes is how many bytes at the start of text are ASCII that means itself
+// in a string, or some fewer: eight are looked at together.
+func plainBytes(text string) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	n := 0
+	for ; len(text)-n >= 8; n += 8 {
+		w := uint64(text[n]) | uint64(text[n+1])<<8 | uint64(text[n+2])<<16 | uint64(text[n+3])<<24 |
+			uint64(text[n+4])<<32 | uint64(text[n+5])<<40 | uint64(text[n+6])<<48 | uint64(text[n+7])<<56
+		quote, slash := w^'"'*ones, w^'\\'*ones
+		// The high bit of the first byte that is not plain is set; later ones may be
+		// wrongly so.
+		if special := (w | (w - ' '*ones) | (quote - ones) | (slash - ones)) & highs; special != 0 {
+			return n + bits.TrailingZeros64(special)/8
+		}
+	}
+	for ; n < len(text); n++ {
+		if c := text[n]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			return n
+		}
+	}
+	return n
 }
 
 // escape checks an escape and stops at its last byte.

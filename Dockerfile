@@ -25,6 +25,8 @@ CMD ["check"]
 
 # The last stage is what is built when none is named.
 FROM scratch
+# Registries, databases and brokers that are asked over TLS are known by these.
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /out/cartorio /cartorio
 COPY --from=build --chown=65532:65532 /out/data /data
 COPY --from=build --chown=65532:65532 /out/tmp /tmp

@@ -101,7 +101,7 @@ func (s *shop) putOne(m outbox.Message, removes bool) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // of no use after the commit
+	defer tx.Rollback()
 	if _, err := tx.ExecContext(ctx, `INSERT INTO sold VALUES ($1)`, m.ID); err != nil {
 		return err
 	}

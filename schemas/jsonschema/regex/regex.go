@@ -23,6 +23,7 @@ import (
 type Pattern struct {
 	text     string
 	fast     *regexp.Regexp
+	straight *straight // the same as fast, where it is that simple
 	root     *node
 	run      matcher // nil when fast is set
 	captures int
@@ -71,7 +72,7 @@ func compile(text string, most int) (*Pattern, error) {
 	}
 	if re, ok := p.root.re2(most); ok {
 		if fast, err := regexp.Compile(re); err == nil {
-			p.fast = fast
+			p.fast, p.straight = fast, straightOf(re)
 			return p, nil
 		}
 	}
@@ -99,6 +100,9 @@ func (p *Pattern) Match(s string, steps *int) (matched, decided bool) {
 		*steps -= 1 + len(s)/8*(1+p.size/64)
 		if *steps < 0 {
 			return false, false
+		}
+		if p.straight != nil {
+			return p.straight.match(s), true
 		}
 		return p.fast.MatchString(s), true
 	}

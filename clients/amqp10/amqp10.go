@@ -26,6 +26,9 @@ import (
 type Conn interface {
 	// NewSender attaches a link that sends to an address.
 	NewSender(ctx context.Context, address string) (Sender, error)
+	// NewSettledSender attaches one whose messages are done when they are sent: its
+	// Send answers no outcome.
+	NewSettledSender(ctx context.Context, address string) (Sender, error)
 	// NewReceiver attaches a link that receives from an address, with credit for so
 	// many unsettled messages; none receives nothing. An empty address asks for one
 	// of the broker's that lives as long as the link.
@@ -37,7 +40,7 @@ type Conn interface {
 
 // Sender is a link that sends.
 type Sender interface {
-	// Send sends a message unsettled and waits for its outcome.
+	// Send sends a message and waits for its outcome; nil where the link is settled.
 	Send(ctx context.Context, m *amqp.Message) (amqp.DeliveryState, error)
 	Close(ctx context.Context) error
 }
@@ -108,6 +111,15 @@ func (c *connection) NewSender(ctx context.Context, address string) (Sender, err
 	return &sender{s}, nil
 }
 
+// NewSettledSender attaches a link that sends settled.
+func (c *connection) NewSettledSender(ctx context.Context, address string) (Sender, error) {
+	s, err := c.session.NewSender(ctx, address, &amqp.SenderOptions{SettlementMode: amqp.SenderSettleModeSettled.Ptr()})
+	if err != nil {
+		return nil, fmt.Errorf("attach a link to %q: %w", address, err)
+	}
+	return &settledSender{s}, nil
+}
+
 // NewReceiver attaches a link that receives.
 func (c *connection) NewReceiver(ctx context.Context, address, selector string, credit int) (Receiver, error) {
 	o := amqp.ReceiverOptions{Credit: int32(min(credit, 1<<20)), DynamicAddress: address == ""} //nolint:gosec // bounded
@@ -136,4 +148,12 @@ func (s *sender) Send(ctx context.Context, m *amqp.Message) (amqp.DeliveryState,
 		return nil, err
 	}
 	return receipt.Wait(ctx)
+}
+
+// settledSender is go-amqp's, for messages whose outcome nobody waits for.
+type settledSender struct{ *amqp.Sender }
+
+// Send sends a message, whole: see sender.
+func (s *settledSender) Send(ctx context.Context, m *amqp.Message) (amqp.DeliveryState, error) {
+	return nil, s.Sender.Send(context.WithoutCancel(ctx), m, nil)
 }

@@ -133,7 +133,14 @@ func (c *fakeConn) NewSender(_ context.Context, address string) (amqp10.Sender, 
 	if address == "nowhere" {
 		return nil, fmt.Errorf("attach: %w", &amqp.Error{Condition: amqp.ErrCondNotFound, Description: "no such queue"})
 	}
-	return &fakeSender{c}, nil
+	return &fakeSender{c, false}, nil
+}
+
+func (c *fakeConn) NewSettledSender(ctx context.Context, address string) (amqp10.Sender, error) {
+	if s, err := c.NewSender(ctx, address); err != nil {
+		return s, err
+	}
+	return &fakeSender{c, true}, nil
 }
 
 func (c *fakeConn) NewReceiver(_ context.Context, address, _ string, credit int) (amqp10.Receiver, error) {
@@ -150,7 +157,10 @@ func (c *fakeConn) NewReceiver(_ context.Context, address, _ string, credit int)
 	return &fakeReceiver{c}, nil
 }
 
-type fakeSender struct{ c *fakeConn }
+type fakeSender struct {
+	c       *fakeConn
+	settled bool
+}
 
 func (s *fakeSender) Close(context.Context) error { return nil }
 
@@ -168,6 +178,9 @@ func (s *fakeSender) Send(_ context.Context, m *amqp.Message) (amqp.DeliveryStat
 	b.sent = append(b.sent, m)
 	answer := b.answer
 	b.mu.Unlock()
+	if s.settled {
+		return nil, nil
+	}
 	if answer != nil {
 		return answer(m)
 	}

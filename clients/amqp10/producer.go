@@ -21,6 +21,11 @@ type ProducerOptions struct {
 	// message, again and again. A broker without STOMP, or RabbitMQ, has no such
 	// trouble.
 	MessageIDProperty bool
+	// LossAcceptable says why messages of this producer may be lost, as "presence,
+	// the next one comes in a second"; it is logged at the start. Then they are sent
+	// settled, are not durable unless they say so, and Publish answers nil when they
+	// are on their way. They are validated and stamped all the same.
+	LossAcceptable string
 }
 
 // Producer publishes validated messages. It is safe for use by many goroutines.
@@ -37,7 +42,12 @@ func NewProducer(open Open, v *validate.Validator, pin validate.Pin, o ProducerO
 	if o.Window <= 0 {
 		o.Window = 256
 	}
-	return &Producer{validator: v, pin: pin, o: o, publisher: newPublisher(open, o.Window)}
+	out := newPublisher(open, o.Window)
+	if o.LossAcceptable != "" {
+		v.Logger().Warn("messages may be lost: they are sent settled", "reason", o.LossAcceptable)
+		out.mayLose = true
+	}
+	return &Producer{validator: v, pin: pin, o: o, publisher: out}
 }
 
 // Publish validates, stamps and publishes a message. It answers nil when the
@@ -90,7 +100,7 @@ func (p *Producer) Publish(ctx context.Context, address string, m *amqp.Message)
 	if m.Header != nil {
 		head = *m.Header
 	}
-	head.Durable = true
+	head.Durable = head.Durable || !p.publisher.mayLose
 	sent.Header = &head
 	if err := simple(sent.ApplicationProperties); err != nil {
 		return &Error{Fate: Refused, Address: address, MessageID: judged.MessageID, Err: err}
@@ -114,7 +124,7 @@ func (p *Producer) Forward(ctx context.Context, address string, m *validate.Mess
 		payload = []byte{} // AMQP 1.0 has no tombstone
 	}
 	sent := &amqp.Message{
-		Header: &amqp.MessageHeader{Durable: true, Priority: 4}, Properties: &amqp.MessageProperties{},
+		Header: &amqp.MessageHeader{Durable: !p.publisher.mayLose, Priority: 4}, Properties: &amqp.MessageProperties{},
 		ApplicationProperties: propertiesOf(m.Headers), Data: [][]byte{payload},
 	}
 	if p.o.MessageIDProperty {

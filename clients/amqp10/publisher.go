@@ -21,6 +21,7 @@ const mostLinks = 64
 // on the next one.
 type publisher struct {
 	open    Open
+	mayLose bool // what is sent is settled, and has no outcome
 	window  chan struct{}
 	connect chan struct{} // whoever is in it may look for the connection
 
@@ -91,9 +92,7 @@ func (p *publisher) publish(ctx context.Context, address string, m *amqp.Message
 		}
 		switch state := a.state.(type) {
 		case *amqp.StateAccepted:
-			p.mu.Lock()
-			p.accepted = true
-			p.mu.Unlock()
+			p.took()
 			return nil
 		case *amqp.StateRejected:
 			return fail(fateOfRejected(state.Error), orRejected(state.Error))
@@ -102,7 +101,12 @@ func (p *publisher) publish(ctx context.Context, address string, m *amqp.Message
 		case *amqp.StateModified:
 			return fail(Nacked, errors.New("the broker modified it"))
 		default:
-			if a.err == nil {
+			switch {
+			case a.err != nil:
+			case p.mayLose:
+				p.took()
+				return nil
+			default:
 				return fail(Unknown, fmt.Errorf("the broker's outcome is %T", a.state))
 			}
 		}
@@ -116,6 +120,13 @@ func (p *publisher) publish(ctx context.Context, address string, m *amqp.Message
 		}
 		pause = min(2*pause, deliver.LongestPause)
 	}
+}
+
+// took remembers that the connection is of use.
+func (p *publisher) took() {
+	p.mu.Lock()
+	p.accepted = true
+	p.mu.Unlock()
 }
 
 // connected gives the links of the connection, a new one when the old one is
@@ -174,7 +185,7 @@ func (p *publisher) look(ctx context.Context) (*links, time.Duration) {
 	if err != nil {
 		return nil, p.pause
 	}
-	p.links = &links{conn: conn, senders: map[string]*attached{}}
+	p.links = &links{conn: conn, mayLose: p.mayLose, senders: map[string]*attached{}}
 	return p.links, 0
 }
 
@@ -208,7 +219,8 @@ func (p *publisher) close(ctx context.Context) error {
 
 // links are the senders of one connection, by address.
 type links struct {
-	conn Conn
+	conn    Conn
+	mayLose bool
 
 	mu      sync.Mutex
 	senders map[string]*attached
@@ -238,15 +250,22 @@ func (l *links) attach(ctx context.Context, address string) (s Sender, kept *att
 	if a == nil {
 		if len(l.senders) >= mostLinks {
 			l.mu.Unlock()
-			s, err := l.conn.NewSender(ctx, address)
+			s, err := l.sender(ctx, address)
 			return s, nil, err
 		}
 		a = &attached{}
 		l.senders[address] = a
 	}
 	l.mu.Unlock()
-	a.once.Do(func() { a.sender, a.err = l.conn.NewSender(ctx, address) })
+	a.once.Do(func() { a.sender, a.err = l.sender(ctx, address) })
 	return a.sender, a, a.err
+}
+
+func (l *links) sender(ctx context.Context, address string) (Sender, error) {
+	if l.mayLose {
+		return l.conn.NewSettledSender(ctx, address)
+	}
+	return l.conn.NewSender(ctx, address)
 }
 
 // drop forgets a sender; a new one is attached next time.

@@ -19,11 +19,15 @@ import (
 	"testing"
 
 	"github.com/cartorio-registry/cartorio/api"
+	"github.com/cartorio-registry/cartorio/registry/sqlite"
 )
 
 // serverVariable makes the test binary one of the servers of a benchmark: a
 // process of its own, so that its processor time is the server's alone.
 const serverVariable = "CARTORIO_BENCHMARK_SERVER"
+
+// databaseVariable names the file of the server that keeps what it is told.
+const databaseVariable = "CARTORIO_BENCHMARK_DATABASE"
 
 func TestMain(m *testing.M) {
 	if kind := os.Getenv(serverVariable); kind != "" {
@@ -60,6 +64,14 @@ func benchmarkServer(kind string) error {
 		options.Logger = slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
 	c := newClient(t, options)
+	if kind == "durable" {
+		journal, err := sqlite.Open(os.Getenv(databaseVariable))
+		if err != nil {
+			return err
+		}
+		c.server = api.New(openOn(t, journal), options)
+		c.server.Observe(func(r *api.Route, _, _ int) { c.route.Store(r) })
+	}
 	c.register("users-value", schema(benchmarked))
 	serve := c.server.Serve
 	if kind == "plain" {

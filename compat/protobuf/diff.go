@@ -189,6 +189,12 @@ func (d *differ) explore(queue []messagePair) {
 				d.use(a.o.enum, a.n.enum, d.through(v, a), &stepTo{v, a.o, a.n})
 			}
 		}
+		for _, f := range v.gone {
+			d.follow(v, f, newReadsOld, push)
+		}
+		for _, f := range v.come {
+			d.follow(v, f, oldReadsNew, push)
+		}
 	}
 }
 

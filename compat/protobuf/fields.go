@@ -115,8 +115,9 @@ func (d *differ) shape(v *visit, a aligned) {
 				t.set(layer, dir, compat.Rounds, nil)
 			case untold:
 				at, from, to := v, w, r
-				if step := v.from[slot(layer, dir)]; v.o.isEntry && v.n.isEntry && w.number == 1 && step != nil {
-					// Two keys may become one, which takes two entries to show.
+				if step := v.from[slot(layer, dir)]; v.o.isEntry && v.n.isEntry && (w.number == 1 || w.enum != nil && w.enum.isZero()) && step != nil {
+					// Two keys may become one, which takes two entries to show. A value
+					// that is nothing but zero takes the entry around it.
 					at = step.around
 					from, to = sides(step.old, step.next, dir)
 				}
@@ -187,8 +188,8 @@ func (d *differ) fit(v *visit, layer int, w, r *field) fit {
 	if layer == 1 {
 		f = d.jsonFit(v, w, r)
 	}
-	if f == untold && w.enum != nil && w.card == implicit && w.enum.isZero() {
-		return cast // no declared value is ever written
+	if f == untold && w.enum != nil && w.card == implicit && w.enum.isZero() && !v.o.isEntry {
+		return cast // no declared value is ever written, but in a map
 	}
 	return f
 }
@@ -375,20 +376,19 @@ func (d *differ) landing(t *told, v *visit, f *field, dir int) {
 	if r := reader.withNumber(f.number); r != nil && v.live[slot(0, dir)] && mayLand(f, r) {
 		d.values(t, v, 0, dir, f, r)
 	}
-	r := reader.byKey()[f.key]
-	if r == nil || !v.live[slot(1, dir)] {
+	r := landsOn(v, f, dir)
+	if r == nil {
 		return
 	}
-	fits := d.fit(v, 1, f, r)
-	if f.message != nil && r.message != nil && f.message.local != r.message.local {
-		fits = untold // what the two hold is compared nowhere
-	}
-	switch fits {
+	switch d.landingFit(v, f, r) {
 	case exact:
 	case cast:
 		t.set(1, dir, compat.Rounds, nil)
 	case untold:
 		d.values(t, v, 1, dir, f, r)
+	}
+	if now, _ := sides(t.json.NewReadsOld, t.json.OldReadsNew, dir); !now.IsHard() {
+		d.crowd(t, v, f, r, dir)
 	}
 }
 

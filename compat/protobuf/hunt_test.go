@@ -143,12 +143,8 @@ func drawOptions(r *rand.Rand) string {
 	return o
 }
 
-// change makes one or a few steps of what people do to files.
-func (d *drawing) change(r *rand.Rand) *drawing {
-	c := &drawing{syntax: d.syntax, pack: d.pack, extended: d.extended != (r.IntN(20) == 0), away: maps.Clone(d.away)}
-	if r.IntN(4) == 0 {
-		c.move(r)
-	}
+func (d *drawing) clone() *drawing {
+	c := &drawing{syntax: d.syntax, pack: d.pack, extended: d.extended, away: maps.Clone(d.away)}
 	for _, m := range d.messages {
 		c.messages = append(c.messages, drawnMessage{m.name, slices.Clone(m.fields)})
 	}
@@ -156,11 +152,21 @@ func (d *drawing) change(r *rand.Rand) *drawing {
 		e.values = slices.Clone(e.values)
 		c.enums = append(c.enums, e)
 	}
+	return c
+}
+
+// change makes one or a few steps of what people do to files.
+func (d *drawing) change(r *rand.Rand) *drawing {
+	c := d.clone()
+	c.extended = d.extended != (r.IntN(20) == 0)
+	if r.IntN(4) == 0 {
+		c.move(r)
+	}
 	for range 1 + r.IntN(3) {
 		m := &c.messages[r.IntN(len(c.messages))]
 		e := &c.enums[r.IntN(len(c.enums))]
 		n := len(m.fields)
-		switch op := r.IntN(16); {
+		switch op := r.IntN(18); {
 		case op == 15:
 			c.pack = []string{"p", "p", "q"}[r.IntN(3)]
 		case op == 0:
@@ -189,6 +195,8 @@ func (d *drawing) change(r *rand.Rand) *drawing {
 			m.fields[r.IntN(n)].oneof = []string{"", "x", "y"}[r.IntN(3)]
 		case op == 11:
 			m.fields[r.IntN(n)].options = drawOptions(r)
+		case op == 16:
+			respell(r, &m.fields[r.IntN(n)])
 		case op == 12:
 			m.fields[r.IntN(n)].label = []string{"", "optional", "repeated", "required"}[r.IntN(4)]
 		default:
@@ -448,24 +456,28 @@ func TestHunt(t *testing.T) {
 	for i := uint64(0); h.hunts(); i++ {
 		r := rand.New(rand.NewPCG(h.seed, i))
 		drawn := draw(r)
-		oldText, oldOther := drawn.texts()
-		changed := drawn.change(r)
-		newText, newOther := changed.texts()
-		old, err := newJudge(t, oldText, oldOther)
-		if err != nil {
-			continue // the drawing was no schema
-		}
-		next, err := newJudge(t, newText, newOther)
-		if err != nil {
-			continue
-		}
-		if len(old.schema.Names()) == 0 || len(next.schema.Names()) == 0 {
-			continue // all of it stands in the other file
-		}
-		if !maps.Equal(drawn.isAway(), changed.isAway()) {
-			h.moves++
-		}
-		h.pair(r, old, next, fmt.Sprintf("seed %d pair %d\nold: %s%s: %s\nnew: %s%s: %s", h.seed, i, oldText, otherFile, oldOther, newText, otherFile, newOther))
+		h.drawn(r, i, drawn, drawn.change(r))
 	}
 	h.conclude()
+}
+
+// drawn hunts a pair, if both sides are schemas.
+func (h *hunter) drawn(r *rand.Rand, i uint64, drawn, changed *drawing) {
+	oldText, oldOther := drawn.texts()
+	newText, newOther := changed.texts()
+	old, err := newJudge(h.t, oldText, oldOther)
+	if err != nil {
+		return
+	}
+	next, err := newJudge(h.t, newText, newOther)
+	if err != nil {
+		return
+	}
+	if len(old.schema.Names()) == 0 || len(next.schema.Names()) == 0 {
+		return // all of it stands in the other file
+	}
+	if !maps.Equal(drawn.isAway(), changed.isAway()) {
+		h.moves++
+	}
+	h.pair(r, old, next, fmt.Sprintf("seed %d pair %d\nold: %s%s: %s\nnew: %s%s: %s", h.seed, i, oldText, otherFile, oldOther, newText, otherFile, newOther))
 }

@@ -98,12 +98,16 @@ func BenchmarkReadsRefused(b *testing.B) {
 	s := parse(b, event)
 	payload := schemas.Payload{Bytes: payloads(b, s)["medium"]}
 	payload.Bytes = payload.Bytes[:len(payload.Bytes)-1]
-	b.ReportAllocs()
-	defer costtest.Processor(b)()
-	for b.Loop() {
-		if r := s.Reads(s, payload, schemas.ReadOptions{}); r.OK() {
-			b.Fatal("it is read")
-		}
+	for name, o := range map[string]schemas.ReadOptions{"explained": {}, "verdict": {Verdict: true}} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			defer costtest.Processor(b)()
+			for b.Loop() {
+				if r := s.Reads(s, payload, o); r.OK() {
+					b.Fatal("it is read")
+				}
+			}
+		})
 	}
 }
 

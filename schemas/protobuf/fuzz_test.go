@@ -209,6 +209,9 @@ func checkAgreement(t *testing.T, s *protobuf.Schema, message protoreflect.Messa
 	if got.OK() != slow.OK() || len(got.Losses) != len(slow.Losses) {
 		t.Fatalf("%x: the readers disagree: %+v, %+v", payload, got, slow)
 	}
+	if verdict := s.Reads(s, schemas.Payload{Bytes: payload}, schemas.ReadOptions{Verdict: true}); verdict.OK() != slow.OK() {
+		t.Fatalf("%x: the verdict is %+v, the reasons are %+v", payload, verdict, slow)
+	}
 	if !got.OK() && got.Violations[0].Kind == schemas.TooLarge {
 		return // protobuf-go allows deeper nesting
 	}
@@ -259,7 +262,12 @@ func FuzzReads(f *testing.F) {
 		for _, side := range sides {
 			checkAgreement(t, side.schema, side.message, payload)
 			for _, writer := range sides {
-				side.schema.Reads(writer.schema, schemas.Payload{Bytes: payload}, schemas.ReadOptions{Value: true})
+				for _, unknown := range []bool{false, true} {
+					slow := side.schema.Reads(writer.schema, schemas.Payload{Bytes: payload}, schemas.ReadOptions{Value: true, Unknown: unknown})
+					if verdict := side.schema.Reads(writer.schema, schemas.Payload{Bytes: payload}, schemas.ReadOptions{Verdict: true, Unknown: unknown}); verdict.OK() != slow.OK() {
+						t.Fatalf("%x: the verdict is %+v, the reasons are %+v", payload, verdict, slow)
+					}
+				}
 			}
 			_, _ = side.schema.ToJSON(schemas.Payload{Bytes: payload}, schemas.ReadOptions{})
 		}

@@ -41,8 +41,19 @@ func (s *Schema) Reads(writer schemas.Schema, payload schemas.Payload, options s
 	if problem != "" {
 		return refused(schemas.Invalid, "message", problem)
 	}
-	if !o.Value && plainly(wm, payload.Bytes, &o) && (wm == rm || plainly(rm, payload.Bytes, &o) && s.plans.lossless(wt, wm, rm)) {
-		return schemas.Reading{}
+	if !o.Value {
+		end := walked(wm, payload.Bytes, &o)
+		if end >= 0 && wm != rm {
+			if end = walked(rm, payload.Bytes, &o); end >= 0 && !s.plans.lossless(wt, wm, rm) {
+				end = no
+			}
+		}
+		switch {
+		case end >= 0:
+			return schemas.Reading{}
+		case end == wrong && o.Verdict:
+			return refused(schemas.Unreadable, "bytes", "the payload is none of the schema")
+		}
 	}
 	return s.explain(wt, rt, wm, rm, payload.Bytes, o)
 }
@@ -59,7 +70,7 @@ func (s *Schema) Prepare(name string, o schemas.ReadOptions) schemas.Judge {
 		return nil
 	}
 	return func(b []byte) *schemas.Reading {
-		if len(b) <= o.Bytes && plainly(m, b, &o) {
+		if len(b) <= o.Bytes && walked(m, b, &o) >= 0 {
 			return nil
 		}
 		r := s.Reads(s, schemas.Payload{Bytes: b, Message: name}, o)
@@ -108,12 +119,13 @@ func (t *tables) namesake(w *message) *message {
 	return m
 }
 
-func plainly(m *message, b []byte, o *schemas.ReadOptions) bool {
+// walked is how far a payload is plainly right: to its end, or no or wrong.
+func walked(m *message, b []byte, o *schemas.ReadOptions) int {
 	w := walker{b: b, depth: o.Depth, steps: o.Steps, unknown: o.Unknown}
 	if w.steps == 0 {
 		w.steps = len(b) + 1
 	}
-	return w.walk(m, 0, len(b), 0, 1) >= 0
+	return w.walk(m, 0, len(b), 0, 1)
 }
 
 // explain is the slow reader: it tells what is wrong and what is lost.

@@ -15,15 +15,16 @@ type walker struct {
 
 // What stands in place of an index when there is none.
 const (
-	no   = -1 // not plainly right
-	deep = -2 // too many levels of groups
+	no    = -1 // not plainly right
+	deep  = -2 // too many levels of groups
+	wrong = -3 // the slow reader is sure to refuse it
 )
 
 // walk reads fields of m from b[i:end] and returns where it stopped: end, or,
-// inside a group, behind the end tag of that number.
+// inside a group, behind the end tag of that number. It stops at the first doubt.
 func (w *walker) walk(m *message, i, end int, group int32, depth int) int {
 	if depth > w.depth {
-		return no
+		return wrong
 	}
 	b := w.b
 	var seen uint64
@@ -35,16 +36,16 @@ func (w *walker) walk(m *message, i, end int, group int32, depth int) int {
 		i++
 		if tag >= 0x80 {
 			if tag, i = uvarint(b, i-1, end); i < 0 {
-				return no
+				return wrong
 			}
 		}
 		number, wire := tag>>3, uint8(tag&7)
 		if number-1 > maxTag-1 {
-			return no
+			return wrong
 		}
 		if wire == wireEnd {
 			if int32(number) != group {
-				return no
+				return wrong
 			}
 			return w.done(m, seen, i)
 		}
@@ -56,10 +57,10 @@ func (w *walker) walk(m *message, i, end int, group int32, depth int) int {
 		}
 		if f == nil {
 			if w.unknown {
-				return no
+				return wrong
 			}
 			if i = skip(b, i, end, wire, int32(number), w.depth-depth); i < 0 {
-				return no
+				return wrong
 			}
 			continue
 		}
@@ -68,7 +69,7 @@ func (w *walker) walk(m *message, i, end int, group int32, depth int) int {
 				return no
 			}
 			if i = w.packed(f, i, end); i < 0 {
-				return no
+				return i
 			}
 			continue
 		}
@@ -78,24 +79,27 @@ func (w *walker) walk(m *message, i, end int, group int32, depth int) int {
 			if i < end && b[i] < 0x80 {
 				i++
 			} else if _, i = uvarint(b, i, end); i < 0 {
-				return no
+				return wrong
 			}
 		case classFixed32:
 			if i += 4; i > end {
-				return no
+				return wrong
 			}
 		case classFixed64:
 			if i += 8; i > end {
-				return no
+				return wrong
 			}
 		case classClosedEnum:
 			var v uint64
-			if v, i = uvarint(b, i, end); i < 0 || !f.closed.has(int32(v)) {
+			if v, i = uvarint(b, i, end); i < 0 {
+				return wrong
+			}
+			if !f.closed.has(int32(v)) {
 				return no
 			}
 		case classGroup:
 			if i = w.walk(f.sub, i, end, f.number, depth+1); i < 0 {
-				return no
+				return i
 			}
 		default:
 			var n uint64
@@ -103,20 +107,20 @@ func (w *walker) walk(m *message, i, end int, group int32, depth int) int {
 				n = uint64(b[i])
 				i++
 			} else if n, i = uvarint(b, i, end); i < 0 {
-				return no
+				return wrong
 			}
 			if n > uint64(end-i) {
-				return no
+				return wrong
 			}
 			stop := i + int(n)
 			switch f.class {
 			case classString:
 				if !utf8.Valid(b[i:stop]) {
-					return no
+					return wrong
 				}
 			case classMessage:
-				if w.walk(f.sub, i, stop, 0, depth+1) < 0 {
-					return no
+				if got := w.walk(f.sub, i, stop, 0, depth+1); got < 0 {
+					return got
 				}
 			default: // bytes are as they are
 			}
@@ -124,7 +128,7 @@ func (w *walker) walk(m *message, i, end int, group int32, depth int) int {
 		}
 	}
 	if group != 0 {
-		return no
+		return wrong
 	}
 	return w.done(m, seen, i)
 }
@@ -140,25 +144,28 @@ func (w *walker) done(m *message, seen uint64, i int) int {
 func (w *walker) packed(f *field, i, end int) int {
 	n, i := uvarint(w.b, i, end)
 	if i < 0 || n > uint64(end-i) {
-		return no
+		return wrong
 	}
 	stop := i + int(n)
 	switch f.class {
 	case classFixed32:
 		w.steps -= int(n / 4)
 		if n%4 != 0 {
-			return no
+			return wrong
 		}
 	case classFixed64:
 		w.steps -= int(n / 8)
 		if n%8 != 0 {
-			return no
+			return wrong
 		}
 	case classClosedEnum:
 		for i < stop {
 			var v uint64
 			w.steps--
-			if v, i = uvarint(w.b, i, stop); i < 0 || !f.closed.has(int32(v)) {
+			if v, i = uvarint(w.b, i, stop); i < 0 {
+				return wrong
+			}
+			if !f.closed.has(int32(v)) {
 				return no
 			}
 		}
@@ -168,7 +175,7 @@ func (w *walker) packed(f *field, i, end int) int {
 			if w.b[i] < 0x80 {
 				i++
 			} else if _, i = uvarint(w.b, i, stop); i < 0 {
-				return no
+				return wrong
 			}
 		}
 	}

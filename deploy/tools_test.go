@@ -162,7 +162,8 @@ func TestGradle(t *testing.T) {
 }
 
 // TestImage runs the binary as the image does: alone on an empty base, without
-// rights. Building an image needs a daemon and base images, which a test has not.
+// rights, on any machine; scripts.TestImage builds the image itself, where buildah
+// is.
 func TestImage(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"slices"
 
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas"
@@ -57,8 +58,12 @@ func (r *Registry) compareWith(ctx context.Context, name schemas.Subject, next s
 		}
 		how := reading{mode: schemas.Stored, in: old.Subject.Context}
 		id := formID(old.Source, how)
-		pair := about.pair(id)
-		if risks, ok := r.passes.risks(pair); ok {
+		pair, accepted := about.pair(id), about.accepted(id)
+		risks, ok := r.passes.risks(pair)
+		if !ok && accepted != pair {
+			risks, ok = r.passes.risks(accepted)
+		}
+		if ok {
 			report.Compared = append(report.Compared, passed(old.Version))
 			report.Risks += risks
 			continue
@@ -72,8 +77,10 @@ func (r *Registry) compareWith(ctx context.Context, name schemas.Subject, next s
 			report.Compared[n-1] = passed(report.Compared[n-1].Old.Version)
 		}
 		more := r.check(q)
-		// What passes for a while only must be judged each time.
-		if more.Compatible && len(q.Exceptions) == 0 {
+		if more.Compatible {
+			if accepts(more) { // it passes for as long as these exceptions are in force
+				pair = accepted
+			}
 			r.passes.keep(pair, more.Risks)
 		}
 		more.Compared = append(report.Compared, more.Compared...)
@@ -83,6 +90,13 @@ func (r *Registry) compareWith(ctx context.Context, name schemas.Subject, next s
 		}
 	}
 	return report, nil
+}
+
+// accepts tells whether exceptions had a part in what a report says.
+func accepts(r compat.Report) bool {
+	return slices.ContainsFunc(r.Compared, func(c compat.Comparison) bool {
+		return slices.ContainsFunc(c.Findings, func(f compat.Finding) bool { return f.Accepted != nil })
+	})
 }
 
 // check compares on a processor of its own.

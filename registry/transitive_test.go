@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bufbuild/protocompile"
 	"github.com/linkedin/goavro/v2"
@@ -211,6 +212,65 @@ func TestWhatPassedIsKept(t *testing.T) {
 	play(t, r, `config s level=FULL_TRANSITIVE => {level=FULL_TRANSITIVE}`)
 	expect("another level", 8, "A e?", compat.Compatible)
 	expect("the same again", 0, "A e?", compat.Compatible)
+}
+
+// With exceptions in force a pair that passed is kept too: for ever where none of
+// them had a part in it, else for as long as the very same ones hold there.
+func TestWhatPassedByExceptionsIsKept(t *testing.T) {
+	t.Parallel()
+	asked, now := 0, time.UnixMilli(1_890_000_000_000)
+	r := open(t, countingPairs(&asked), func(o *registry.Options) { o.Now = func() time.Time { return now } })
+	play(t, r, `
+		register s "A a" => id 1 v1 new
+		register t "A a" => id 1 v1 new
+	`)
+	expect := func(what string, n int, subject, text string, verdict compat.Verdict) compat.Report {
+		t.Helper()
+		before := asked
+		report, err := r.Check(t.Context(), inSubject(subject, text), nil)
+		if err != nil || report.Verdict() != verdict || asked-before != n {
+			t.Errorf("%s: %s, %v after %d comparisons, want %s after %d", what, report.Verdict(), err, asked-before, verdict, n)
+		}
+		return report
+	}
+	set := func(list ...compat.Exception) {
+		t.Helper()
+		for i := range list {
+			list[i].Reason, list[i].Owner = "r", "o"
+		}
+		if err := r.SetExceptions(t.Context(), schemas.Subject{}, list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := compat.Exception{Fingerprint: strings.Repeat("0", 32), Until: now.Add(48 * time.Hour)}
+	set(other)
+	broken := expect("one that breaks", 1, "s", "A a x", compat.Breaking)
+	expect("the same again", 1, "s", "A a x", compat.Breaking)
+	expect("one that passes without them", 1, "s", "A a b?", compat.Compatible)
+	expect("the same again", 0, "s", "A a b?", compat.Compatible)
+	one := compat.Exception{Fingerprint: broken.Compared[0].Findings[0].Fingerprint, Until: now.Add(24 * time.Hour)}
+	set(other, one)
+	expect("what needs none of them", 0, "s", "A a b?", compat.Compatible)
+	expect("what was accepted", 1, "s", "A a x", compat.Compatible)
+	expect("the same again", 0, "s", "A a x", compat.Compatible)
+	expect("in another subject", 1, "t", "A a x", compat.Breaking)
+	set(one)
+	expect("with other exceptions", 1, "s", "A a x", compat.Compatible)
+	set(other, one)
+	before := asked
+	play(t, r, `register s "A a x" => id 2 v2 new`)
+	if asked != before {
+		t.Errorf("registering compared %d times what the check had compared", asked-before)
+	}
+	now = now.Add(25 * time.Hour)
+	if report, err := r.Check(t.Context(), inSubject("s", "A a x y"), nil); err != nil || report.Compatible {
+		t.Errorf("%+v, %v", report, err)
+	}
+	play(t, r, `delete s 2 => 2`)
+	expect("what was accepted and is no more", 1, "s", "A a x", compat.Breaking)
+	set()
+	expect("without any", 1, "s", "A a x", compat.Breaking)
+	expect("what needs none of them", 0, "s", "A a b?", compat.Compatible)
 }
 
 // What is kept is bounded, and nothing is kept where nothing may be.

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"crypto/sha256"
+	"slices"
 	"sync"
 
 	"github.com/cartorio-registry/cartorio/compat"
@@ -59,21 +60,44 @@ func (p *passes) put(pair Hash, risks int32) {
 	p.young[pair] = risks
 }
 
-// asked is what all pairs of one question have in common.
-type asked struct{ sum []byte }
+// asked is what all pairs of one question have in common: what a verdict depends
+// on, and the exceptions that may change it.
+type asked struct {
+	sum     []byte
+	excepts []byte // empty where none is in force
+}
 
 // askedOf covers everything that a verdict depends on but for the old side: the
 // new schema with what it refers to, the level and the policies. Checkers, budget
 // and limits are the registry's own and never change while it runs.
 func askedOf(q compat.Question) asked {
 	f := q.Next.Fingerprint()
-	sum := append([]byte{byte(q.Level), byte(q.Policy), byte(q.VerdictPolicy)}, f[:]...)
-	return asked{sum}
+	a := asked{sum: append([]byte{byte(q.Level), byte(q.Policy), byte(q.VerdictPolicy)}, f[:]...)}
+	// Whom an exception is for is part of its fingerprint, so that the subject's name
+	// counts with it; when one ends, the others are another list.
+	for _, e := range q.Exceptions {
+		if e.Until.IsZero() || !q.At.After(e.Until) {
+			a.excepts = append(append(a.excepts, e.Fingerprint...), 0)
+		}
+	}
+	if a.excepts != nil {
+		a.excepts = append(a.excepts, q.Subject...)
+	}
+	return a
 }
 
 // pair names a pair by its old side's form, whose id covers text, type, context,
 // and the references with the numbers that they are pinned to.
 func (a asked) pair(old Hash) Hash { return sha256.Sum256(append(old[:], a.sum...)) }
+
+// accepted names a pair that passes because of the exceptions in force; without
+// any it is the same as pair.
+func (a asked) accepted(old Hash) Hash {
+	if a.excepts == nil {
+		return a.pair(old)
+	}
+	return sha256.Sum256(slices.Concat(old[:], a.sum, a.excepts))
+}
 
 // passed is a comparison of which no more is known than that it passed.
 func passed(v schemas.Version) compat.Comparison {

@@ -86,8 +86,8 @@ type ConsumerOptions struct {
 	// comes twice after a crash.
 	CommitEvery time.Duration
 	// Drain is how long handlers may take to finish when the consumer stops or a
-	// partition goes to another member, 30 s. It is to be shorter than the group's
-	// rebalance timeout, 60 s.
+	// partition goes to another member, 30 s. The group's rebalance timeout is 25 s
+	// more, unless With was given another.
 	Drain time.Duration
 
 	// Name is this consumer in the dead letter's headers; the group, the host and
@@ -198,7 +198,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 	for _, level := range c.levels {
 		topics = append(topics, c.retryTopic(level))
 	}
-	client, err := c.open(ctx, Group{Name: c.o.Group, Topics: topics, Assigned: m.assigned, Revoked: m.revoked, Lost: m.lost})
+	client, err := c.open(ctx, Group{Name: c.o.Group, Topics: topics, Assigned: m.assigned, Revoked: m.revoked, Lost: m.lost, Rebalance: notice + c.o.Drain + grace + askTime})
 	if err != nil && ctx.Err() != nil {
 		return nil // as above
 	}

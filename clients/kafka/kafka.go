@@ -61,6 +61,9 @@ type Group struct {
 	// Assigned, Revoked and Lost are told of partitions, one call at a time.
 	// Revoked ones are still ours until it returns; lost ones are not.
 	Assigned, Revoked, Lost func(ctx context.Context, partitions map[string][]int32)
+	// Rebalance is how long a member may take, from a rebalance's beginning, to let
+	// go of what it has and to join again; 0 for the client's own.
+	Rebalance time.Duration
 }
 
 // Open makes a client. A consumer calls it once for its group, and once before
@@ -73,11 +76,21 @@ const largestBatch = 1_048_588
 
 // With opens franz-go clients with options of the caller's, kgo.SeedBrokers at
 // least. Those that belong to the group, to its offsets and to rebalancing are
-// the consumer's.
+// the consumer's. The rebalance timeout follows ConsumerOptions.Drain, unless the
+// options name one.
+//
+// A line that is cut and never speaks again costs a consumer up to that timeout and
+// kgo.RequestTimeoutOverhead, 65 s by default: franz-go may have asked over it to
+// join the group, and that answer may rightly take so long. A short Drain makes it
+// short; a producer goes on after the overhead alone.
 func With(options ...kgo.Opt) Open {
 	return func(_ context.Context, g Group) (Client, error) {
 		// A partition that is read on waits for the fetch that is under way.
-		all := append([]kgo.Opt{kgo.ProducerBatchMaxBytes(largestBatch), kgo.FetchMaxWait(500 * time.Millisecond)}, options...)
+		all := []kgo.Opt{kgo.ProducerBatchMaxBytes(largestBatch), kgo.FetchMaxWait(500 * time.Millisecond)}
+		if g.Rebalance > 0 {
+			all = append(all, kgo.RebalanceTimeout(g.Rebalance))
+		}
+		all = append(all, options...)
 		if g.Name != "" {
 			told := func(f func(context.Context, map[string][]int32)) func(context.Context, *kgo.Client, map[string][]int32) {
 				return func(ctx context.Context, _ *kgo.Client, m map[string][]int32) { f(ctx, m) }

@@ -14,6 +14,10 @@ import (
 // partition is let go with the message uncommitted.
 const grace = 5 * time.Second
 
+// notice is how long it may take until a member hears of a rebalance, which is at
+// its next heartbeat.
+const notice = 5 * time.Second
+
 // place names a partition.
 type place struct {
 	topic  string

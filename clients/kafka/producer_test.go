@@ -3,6 +3,7 @@ package kafka_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -150,6 +151,51 @@ func TestProducerRefusesOptions(t *testing.T) {
 	}
 	if _, err := kafka.NewProducer(nil, v, validate.Version(orders, 1), kafka.ProducerOptions{StampConfluent: true, FramePrefix: true}); err == nil {
 		t.Error("StampConfluent and FramePrefix go together")
+	}
+}
+
+// A member that drains must not be put out of the group meanwhile.
+func TestRebalanceTimeout(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		group   time.Duration
+		options []kgo.Opt
+		want    time.Duration
+	}{
+		{"the client's own", 0, nil, time.Minute},
+		{"what the consumer needs", 145 * time.Second, nil, 145 * time.Second},
+		{"what the caller says", 145 * time.Second, []kgo.Opt{kgo.RebalanceTimeout(7 * time.Second)}, 7 * time.Second},
+	} {
+		c, err := kafka.With(tt.options...)(ctx, kafka.Group{Name: "g", Topics: []string{"orders"}, Rebalance: tt.group})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if got := c.(interface{ OptValue(any) any }).OptValue(kgo.RebalanceTimeout); got != tt.want {
+			t.Errorf("%s: %v", tt.name, got)
+		}
+	}
+	// The consumer says what it needs.
+	asked := make(chan time.Duration, 2)
+	v := newShelf().Validator()
+	t.Cleanup(v.Close)
+	b := newBroker()
+	consumer, err := kafka.NewConsumer(func(ctx context.Context, g kafka.Group) (kafka.Client, error) {
+		if g.Name == "" {
+			return b.open(ctx, g)
+		}
+		asked <- g.Rebalance
+		return nil, errSilence
+	}, v, any1(), func(context.Context, *kafka.Delivery) error { return nil }, kafka.ConsumerOptions{Group: "work", Topics: []string{"orders"}, DeadLetter: "work.DLT", Drain: 2 * time.Minute, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := consumer.Run(t.Context()); err == nil {
+		t.Error("it ran without a client")
+	}
+	if got := <-asked; got != 145*time.Second {
+		t.Errorf("with a drain of two minutes %v", got)
 	}
 }
 

@@ -31,6 +31,10 @@ var prepared = []struct {
 		schemas.ReadOptions{}, []string{"\x08\x01\x12\x04abcd\x1a\x07\x0d\x01\x00\x00\x00\x12\x00\x20\x01", "\x08\x01\x20\x05"},
 	},
 	{"protobuf, by name", schemas.Protobuf, "syntax = \"proto3\"; package p; message A {} message B { string s = 1; int32 n = 2; }", "p.B", schemas.ReadOptions{Unknown: true, Bytes: 12}, []string{"\x0a\x02ab\x10\x05", "\x1a\x00"}},
+	{
+		"protobuf, groups", schemas.Protobuf, "syntax = \"proto2\"; message G { optional group A = 1 { required string s = 2; } optional G g = 3; repeated E e = 4 [packed = true]; } enum E { Z = 0; B = 1; }", "",
+		schemas.ReadOptions{Verdict: true, Depth: 3}, []string{"\x0b\x12\x01a\x0c\x1a\x06\x1a\x04\x0b\x12\x00\x0c\x22\x02\x00\x01", "\x0b\x0c\x0b\x12\x00\x0c"},
+	},
 	{"protobuf, no message", schemas.Protobuf, "syntax = \"proto3\"; package p; message A {}", "p.C", schemas.ReadOptions{}, []string{""}},
 	{
 		"json", schemas.JSON, `{"type":"object","required":["id"],"additionalProperties":false,"properties":{"id":{"type":"integer","minimum":1},"s":{"type":"string","pattern":"^a","maxLength":4},"l":{"type":"array","items":{"enum":[1,"a",null]}},"u":{"anyOf":[{"type":"boolean"},{"const":3.0}]}}}`, "",
@@ -64,6 +68,10 @@ func agree(t *testing.T, s schemas.Schema, judge schemas.Judge, message string, 
 	}
 	if !reflect.DeepEqual(*got, want) {
 		t.Errorf("%q: made ready it is\n%+v, and read\n%+v", payload, *got, want)
+	}
+	o.Verdict = !o.Verdict
+	if other := s.Reads(s, schemas.Payload{Bytes: payload, Message: message}, o); other.OK() != want.OK() {
+		t.Errorf("%q: %v, and with Verdict turned to %v %v", payload, want.OK(), o.Verdict, other.OK())
 	}
 }
 

@@ -70,12 +70,28 @@ func (s *Schema) Prepare(name string, o schemas.ReadOptions) schemas.Judge {
 		return nil
 	}
 	return func(b []byte) *schemas.Reading {
-		if len(b) <= o.Bytes && walked(m, b, &o) >= 0 {
-			return nil
+		end := no
+		if len(b) <= o.Bytes {
+			if end = walked(m, b, &o); end >= 0 {
+				return nil
+			}
 		}
-		r := s.Reads(s, schemas.Payload{Bytes: b, Message: name}, o)
-		return &r
+		return s.tell(t, m, b, end, o)
 	}
+}
+
+// tell is what there is to tell of an own payload that was not plainly right.
+func (s *Schema) tell(t *tables, m *message, b []byte, end int, o schemas.ReadOptions) *schemas.Reading {
+	var r schemas.Reading
+	switch {
+	case len(b) > o.Bytes:
+		r = s.Reads(s, schemas.Payload{Bytes: b, Message: m.name}, o)
+	case end == wrong && o.Verdict:
+		r = refused(schemas.Unreadable, "bytes", "the payload is none of the schema")
+	default:
+		r = s.explain(t, t, m, m, b, o)
+	}
+	return &r
 }
 
 func refused(kind schemas.ViolationKind, rule, text string) schemas.Reading {

@@ -81,18 +81,21 @@ func BenchmarkRefused(b *testing.B) {
 	} {
 		v := validate.New(s, formats()...)
 		defer v.Close()
+		brief := validate.NewWith(s, validate.Options{Read: schemas.ReadOptions{Verdict: true}}, formats()...)
+		defer brief.Close()
 		e := &validate.Expect{}
 		for _, one := range []struct {
 			name    string
+			v       *validate.Validator
 			payload []byte
 			want    validate.Verdict
-		}{{"valid", bm.good, validate.Accept}, {"refused", bm.bad, validate.Reject}} {
+		}{{"valid", v, bm.good, validate.Accept}, {"refused", v, bm.bad, validate.Reject}, {"refused without reasons", brief, bm.bad, validate.Reject}} {
 			m := validate.Message{Headers: stamped(bm.of), Payload: one.payload}
 			b.Run(bm.name+"/"+one.name, func(b *testing.B) {
 				b.ReportAllocs()
 				defer costtest.Processor(b)()
 				for b.Loop() {
-					if o := v.BeforeConsume(ctx, &m, e); o.Verdict != one.want {
+					if o := one.v.BeforeConsume(ctx, &m, e); o.Verdict != one.want {
 						b.Fatal(o.Verdict, o.Reason, o.Err)
 					}
 				}

@@ -138,8 +138,8 @@ func Check(q Question) Report {
 	for _, old := range history {
 		c, messages := compare(q, old)
 		r.Compared = append(r.Compared, c)
-		for _, f := range c.Findings {
-			if f.Severity == Risk {
+		for i := range c.Findings {
+			if c.Findings[i].Severity == Risk {
 				r.Risks++
 			}
 		}
@@ -262,8 +262,8 @@ func (c Comparison) conclude(q Question, j *judge, given []string, open ...strin
 	Accept(c.Findings, q.Exceptions, q.At)
 	sortFindings(c.Findings)
 	c.Verdict = Compatible
-	for _, f := range c.Findings {
-		if f.Severity == SeverityBreaking && f.Accepted == nil {
+	for i := range c.Findings {
+		if f := &c.Findings[i]; f.Severity == SeverityBreaking && f.Accepted == nil {
 			c.Verdict = Breaking
 		}
 	}

@@ -352,10 +352,22 @@ func show(w *Witness, d direction, layer Layer, kind Kind) *ShownWitness {
 }
 
 // sortFindings puts what refuses first; within a severity the order of the
-// texts stays.
+// texts stays. Findings are large, so each is moved once.
 func sortFindings(list []Finding) {
-	byRank := func(a, b Finding) int { return cmp.Compare(a.Severity.rank(), b.Severity.rank()) }
-	if !slices.IsSortedFunc(list, byRank) {
-		slices.SortStableFunc(list, byRank)
+	sorted := true
+	for i := 1; i < len(list) && sorted; i++ {
+		sorted = list[i-1].Severity.rank() <= list[i].Severity.rank()
 	}
+	if sorted {
+		return
+	}
+	out := make([]Finding, 0, len(list))
+	for rank := Severity("").rank(); rank <= Note.rank(); rank++ {
+		for i := range list {
+			if list[i].Severity.rank() == rank {
+				out = append(out, list[i])
+			}
+		}
+	}
+	copy(list, out)
 }

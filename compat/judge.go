@@ -53,6 +53,7 @@ type judge struct {
 	index   changeIndex
 	looked  int // changes held against differences so far
 	wholes  [2]*Outcome
+	last    *Rule // the rule found last: changes of one rule stand together
 }
 
 // differences of a direction.
@@ -66,9 +67,13 @@ func (j *judge) differences(d direction) []Difference {
 // rule finds the rule of a change. There are few rules, and most pairs have few
 // changes: an index would cost more than it saves.
 func (j *judge) rule(id string) (*Rule, bool) {
+	if j.last != nil && j.last.ID == id {
+		return j.last, true
+	}
 	for i := range j.checker.Rules {
 		if j.checker.Rules[i].ID == id {
-			return &j.checker.Rules[i], true
+			j.last = &j.checker.Rules[i]
+			return j.last, true
 		}
 	}
 	return nil, false
@@ -153,12 +158,14 @@ func (j *judge) findings() {
 	j.c.Findings = slices.Grow(j.c.Findings, len(j.c.Changes)+len(loose)+1)
 	for i := range j.c.Changes {
 		change := &j.c.Changes[i]
-		f := j.changed(change, explained[i])
-		f.Severity = j.severity(change, refused[i])
+		hurts := [2]Outcome{j.hurts(change, newReadsOld), j.hurts(change, oldReadsNew)}
+		j.c.Findings = append(j.c.Findings, Finding{})
+		f := &j.c.Findings[len(j.c.Findings)-1]
+		j.changed(f, change, hurts, explained[i])
+		f.Severity = j.severity(hurts, refused[i])
 		for _, d := range directions {
-			blamed[d] = blamed[d] || j.hurts(change, d).IsHard()
+			blamed[d] = blamed[d] || hurts[d].IsHard()
 		}
-		j.c.Findings = append(j.c.Findings, f)
 	}
 	j.c.Findings = append(j.c.Findings, loose...)
 	j.blind()
@@ -215,7 +222,7 @@ func elsewhere(f *Finding, sides [2]bool) {
 // severity: a change refuses where an answer that counts refuses because of it;
 // it is a risk where an answer that does not count does, or data is hurt softly.
 // A node's refusal that the whole pair does not share hurts nobody.
-func (j *judge) severity(c *Change, refused bool) Severity {
+func (j *judge) severity(hurts [2]Outcome, refused bool) Severity {
 	out := Note
 	if refused {
 		if j.q.VerdictPolicy.countsReference() {
@@ -224,7 +231,7 @@ func (j *judge) severity(c *Change, refused bool) Severity {
 		out = Risk
 	}
 	for _, d := range directions {
-		hurt, whole := j.hurts(c, d), j.whole(d)
+		hurt, whole := hurts[d], j.whole(d)
 		if !d.asked(j.q.Level) || hurt.Answer != Breaks {
 			continue
 		}
@@ -387,38 +394,41 @@ func within(p, q schemas.Place) bool {
 	return rest == "" || rest[0] == '/'
 }
 
-func (j *judge) finding(r *Rule, path string, old, next schemas.Place, before, after string) Finding {
-	f := Finding{
-		Rule: r.ID, Aliases: []string{}, Format: j.checker.Format, Subject: j.q.Subject, Path: path, Direction: "both",
-		Base: locate(labelOf(j.old), old, before), Head: locate(j.q.Label, next, after),
-		Message: r.Title, Why: r.Why, Fix: r.Fix,
-	}
-	if j.q.identifies() {
-		j.q.identify(&f, before, after)
-	}
+func (j *judge) finding(r *Rule, path string, old, next schemas.Place, before, after string) (f Finding) {
+	j.found(&f, r, path, old, next, before, after)
 	return f
 }
 
-// changed is a finding without its severity.
-func (j *judge) changed(c *Change, types []string) Finding {
+// found makes a finding where it is to stay, as findings are large.
+func (j *judge) found(f *Finding, r *Rule, path string, old, next schemas.Place, before, after string) {
+	f.Rule, f.Aliases, f.Format, f.Subject, f.Path, f.Direction = r.ID, []string{}, j.checker.Format, j.q.Subject, path, "both"
+	f.Base = locate(labelOf(j.old), old, before)
+	f.Head = locate(j.q.Label, next, after)
+	f.Message, f.Why, f.Fix = r.Title, r.Why, r.Fix
+	if j.q.identifies() {
+		j.q.identify(f, before, after)
+	}
+}
+
+// changed makes a finding of a change, without its severity.
+func (j *judge) changed(f *Finding, c *Change, hurts [2]Outcome, types []string) {
 	rule, ok := j.rule(c.Rule)
 	if !ok {
 		rule = &Rule{ID: c.Rule}
 	}
-	f := j.finding(rule, c.Path, c.Old, c.New, c.Before, c.After)
+	j.found(f, rule, c.Path, c.Old, c.New, c.Before, c.After)
 	if c.Text != "" {
 		f.Message = c.Text
 	}
-	elsewhere(&f, c.Elsewhere)
+	elsewhere(f, c.Elsewhere)
 	if len(types) > 0 {
 		f.Aliases = types
 	} else if len(rule.Peers) > 0 {
-		f.Aliases = slices.Clone(rule.Peers)
+		f.Aliases = slices.Clip(rule.Peers)
 	}
-	backward, forward := j.hurts(c, newReadsOld).Answer == Breaks, j.hurts(c, oldReadsNew).Answer == Breaks
-	f.Direction = directionOf(backward, forward)
+	f.Direction = directionOf(hurts[newReadsOld].Answer == Breaks, hurts[oldReadsNew].Answer == Breaks)
 	if j.q.Brief {
-		return f
+		return
 	}
 	// The witness of the direction asked comes first, on the first layer that has one.
 	for _, asked := range []bool{true, false} {
@@ -430,7 +440,6 @@ func (j *judge) changed(c *Change, types []string) Finding {
 			}
 		}
 	}
-	return f
 }
 
 // loose is a finding for a difference that no change explains: its rule is the

@@ -24,7 +24,10 @@ func (d *document) position(offset int) schemas.Position {
 			}
 		}
 	})
-	line := sort.SearchInts(d.lines, offset+1)
+	line := 1
+	if len(d.lines) > 1 {
+		line = sort.SearchInts(d.lines, offset+1)
+	}
 	return schemas.Position{Line: line, Column: offset - d.lines[line-1] + 1, Offset: offset}
 }
 
@@ -54,10 +57,13 @@ func (s *spot) Pointer() schemas.Pointer {
 		steps = append(steps, n.step)
 		length += 1 + len(n.step)
 	}
-	p := make([]byte, 0, length)
+	var short [128]byte // most pointers are
+	p := short[:0]
+	if length > len(short) {
+		p = make([]byte, 0, length)
+	}
 	for i := len(steps) - 1; i >= 0; i-- {
-		p = append(p, '/')
-		p = appendToken(p, steps[i])
+		p = appendToken(append(p, '/'), steps[i])
 	}
 	return schemas.Pointer(p)
 }

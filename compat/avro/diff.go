@@ -1,7 +1,7 @@
 package avro
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas/avro"
@@ -16,19 +16,19 @@ type differ struct {
 	byOld     *resolution // old reads new
 	seen      map[visit]bool
 	known     map[identity]int // change → index; made when something is met again
-	keys      []identity       // beside changes
 	met       map[pair]bool    // definitions that were compared
 	effects   map[compat.Effect]map[compat.Layer]compat.Effect
-	changes   []compat.Change
-	hurts     []hurt                  // beside changes
-	own       [2]map[*avro.Named]bool // what old's and new's own texts define
-	steps     []step
-	asked     [2]bool // is the whole pair to be proved or refuted, by direction?
-	brief     bool    // no payload is looked at
-	looked    [2]int  // changes that a witness was looked for
-	last      [2]reading
-	shown     [2]int // bytes of witnesses so far
-	heard     int    // violations looked at beyond the first few of each payload
+	effect    compat.Effect // the last one asked of effects
+	shared    map[compat.Layer]compat.Effect
+	*notes
+	own    [2]map[*avro.Named]bool // what old's and new's own texts define
+	steps  []step
+	asked  [2]bool // is the whole pair to be proved or refuted, by direction?
+	brief  bool    // no payload is looked at
+	looked [2]int  // changes that a witness was looked for
+	last   [2]reading
+	shown  [2]int // bytes of witnesses so far
+	heard  int    // violations looked at beyond the first few of each payload
 
 	ambiguities int // fields that fit two of the other side
 }
@@ -41,13 +41,6 @@ type visit struct {
 	live, blind [2]bool
 	unaligned   bool
 	misnamed    compat.Effect
-}
-
-// identity is what makes two reports one change.
-type identity struct {
-	rule     string
-	old, new placed
-	detail   string
 }
 
 // hurt is where a witness has to reach, per direction, and what it has to hold
@@ -78,7 +71,7 @@ func newDiffer(old, next *avro.Schema, budget compat.Budget) *differ {
 		old: old, next: next, meter: meter,
 		byNew: newResolution(budget.Meter(), newFinite(old, meter)),
 		byOld: newResolution(budget.Meter(), newFinite(next, meter)),
-		seen:  map[visit]bool{}, met: map[pair]bool{}, effects: map[compat.Effect]map[compat.Layer]compat.Effect{}, own: [2]map[*avro.Named]bool{ownOf(old), ownOf(next)},
+		seen:  map[visit]bool{}, met: map[pair]bool{}, effects: map[compat.Effect]map[compat.Layer]compat.Effect{}, notes: books.Get().(*notes), own: [2]map[*avro.Named]bool{ownOf(old), ownOf(next)},
 	}
 }
 
@@ -151,7 +144,7 @@ type told struct {
 // none says that any value of the writer shows the hurt.
 var none = [2]int{-1, -1}
 
-func (d *differ) report(rule compat.Rule, p place, t told) {
+func (d *differ) report(rule *compat.Rule, p place, t told) {
 	if !p.live[newReadsOld] {
 		t.effect.NewReadsOld = compat.Reads
 	}
@@ -192,6 +185,9 @@ func (d *differ) find(key identity, again bool) (i int, ok bool) {
 			d.known[key] = i
 		}
 	}
+	if d.known == nil {
+		return 0, false
+	}
 	i, ok = d.known[key]
 	return i, ok
 }
@@ -199,12 +195,15 @@ func (d *differ) find(key identity, again bool) (i int, ok bool) {
 // onData is an effect as changes hold it. Those of one pair share a few maps, and
 // none is written to once it is made.
 func (d *differ) onData(e compat.Effect) map[compat.Layer]compat.Effect {
-	shared := d.effects[e]
-	if shared == nil {
-		shared = map[compat.Layer]compat.Effect{compat.Data: e}
-		d.effects[e] = shared
+	if d.shared != nil && d.effect == e {
+		return d.shared
 	}
-	return shared
+	d.effect, d.shared = e, d.effects[e]
+	if d.shared == nil {
+		d.shared = map[compat.Layer]compat.Effect{compat.Data: e}
+		d.effects[e] = d.shared
+	}
+	return d.shared
 }
 
 // reads is the effect of a change that hurts nobody.
@@ -244,18 +243,18 @@ func (d *differ) types(p place) {
 // the other, so that there is more to compare.
 func (d *differ) kinds(p place) bool {
 	t := told{old: p.o, new: p.n, before: word(p.o), after: word(p.n), pick: none, effect: d.whole(p)}
-	rule := typeChanged
+	rule := &typeChanged
 	switch {
 	case p.o.Kind == avro.String && p.n.Kind == avro.Bytes:
-		rule, t.text = stringToBytes, "a string became bytes; bytes that are no UTF-8 are damaged by old readers"
+		rule, t.text = &stringToBytes, "a string became bytes; bytes that are no UTF-8 are damaged by old readers"
 	case p.o.Kind == avro.Bytes && p.n.Kind == avro.String:
-		rule, t.text = bytesToString, "bytes became a string; bytes that are no UTF-8 are damaged by new readers"
+		rule, t.text = &bytesToString, "bytes became a string; bytes that are no UTF-8 are damaged by new readers"
 	case promotes(p.o.Kind, p.n.Kind):
-		rule, t.text = typeWidened, fmt.Sprintf("%s was widened to %s", t.before, t.after)
+		rule, t.text = &typeWidened, t.before+" was widened to "+t.after
 	case promotes(p.n.Kind, p.o.Kind):
-		rule, t.text = typeNarrowed, fmt.Sprintf("%s was narrowed to %s", t.before, t.after)
+		rule, t.text = &typeNarrowed, t.before+" was narrowed to "+t.after
 	default:
-		t.text = fmt.Sprintf("the type changed from %s to %s", t.before, t.after)
+		t.text = "the type changed from " + t.before + " to " + t.after
 	}
 	d.report(rule, p, t)
 	return rule.ID != typeChanged.ID
@@ -290,9 +289,9 @@ func (d *differ) named(p place) {
 		d.enums(p)
 	case avro.Fixed:
 		if o.Size != n.Size {
-			d.report(fixedSize, p, told{
-				old: o, new: n, pick: none, before: fmt.Sprint(o.Size), after: fmt.Sprint(n.Size),
-				text:   fmt.Sprintf("the size of %s changed from %d to %d bytes", n.Full, o.Size, n.Size),
+			d.report(&fixedSize, p, told{
+				old: o, new: n, pick: none, before: strconv.Itoa(o.Size), after: strconv.Itoa(n.Size),
+				text:   "the size of " + n.Full + " changed from " + strconv.Itoa(o.Size) + " to " + strconv.Itoa(n.Size) + " bytes",
 				effect: compat.Effect{NewReadsOld: compat.Refuses, OldReadsNew: compat.Refuses},
 			})
 		}
@@ -323,20 +322,20 @@ func (d *differ) names(p place, misnamed compat.Effect) {
 	t := told{old: o, new: n, before: o.Full, after: n.Full, pick: none, effect: reads}
 	if o.Name == n.Name {
 		if o.Full != n.Full {
-			t.text = fmt.Sprintf("%s %s moved to %s", o.Kind, o.Full, n.Full)
-			d.report(namespaceChanged, p, t)
+			t.text = o.Kind.String() + " " + o.Full + " moved to " + n.Full
+			d.report(&namespaceChanged, p, t)
 		}
 	} else {
-		rule := typeRenamed
+		rule := &typeRenamed
 		t.effect = misnamed
-		t.text = fmt.Sprintf("%s %s was renamed to %s", o.Kind, o.Full, n.Full)
+		t.text = o.Kind.String() + " " + o.Full + " was renamed to " + n.Full
 		switch {
 		case newKnows && oldKnows:
-			rule, t.text = typeRenamedBoth, t.text+", and each side knows the other's name as an alias"
+			rule, t.text = &typeRenamedBoth, t.text+", and each side knows the other's name as an alias"
 		case newKnows:
-			rule, t.text = typeRenamedAlias, t.text+", which lists the old name as an alias"
+			rule, t.text = &typeRenamedAlias, t.text+", which lists the old name as an alias"
 		case oldKnows:
-			rule, t.text = typeRenamedBack, t.text+", a name that the old schema lists as an alias"
+			rule, t.text = &typeRenamedBack, t.text+", a name that the old schema lists as an alias"
 		default:
 			t.text += " without an alias"
 		}
@@ -344,9 +343,9 @@ func (d *differ) names(p place, misnamed compat.Effect) {
 	}
 	before, after := without(o.Aliases, o.Full, n.Full), without(n.Aliases, o.Full, n.Full)
 	if before != after {
-		d.report(typeAliases, p, told{
+		d.report(&typeAliases, p, told{
 			old: o, new: n, before: before, after: after, effect: reads,
-			text: fmt.Sprintf("the aliases of %s changed from [%s] to [%s]", n.Full, before, after),
+			text: "the aliases of " + n.Full + " changed from [" + before + "] to [" + after + "]",
 		})
 	}
 }

@@ -2,7 +2,6 @@ package avro
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -137,9 +136,9 @@ func (d *differ) records(p place) {
 	}
 	d.crossed(p, pairs)
 	if !ascending(pairs.ofOld) {
-		d.report(fieldsReordered, p, told{
+		d.report(&fieldsReordered, p, told{
 			old: o, new: n, effect: reads, moved: [2][]int{elsewhere(pairs.ofOld), elsewhere(pairs.ofNew)},
-			text: fmt.Sprintf("the fields of %s stand in another order", n.Full),
+			text: "the fields of " + n.Full + " stand in another order",
 		})
 	}
 }
@@ -197,15 +196,15 @@ func (d *differ) added(p place, m *matching, field *avro.Field) {
 		old: o, new: field, path: n.Full + "." + field.Name, after: word(field.Type), pick: none,
 		effect: compat.Effect{NewReadsOld: d.byNew.field(m, field), OldReadsNew: compat.Reads},
 	}
-	rule := fieldAddedBare
+	rule := &fieldAddedBare
 	switch {
 	case field.Default == nil:
-		t.text = fmt.Sprintf("field %s was added without a default", field.Name)
+		t.text = "field " + field.Name + " was added without a default"
 	case d.byNew.usable(field):
-		rule, t.text = fieldAdded, fmt.Sprintf("field %s was added with a default", field.Name)
+		rule, t.text = &fieldAdded, "field "+field.Name+" was added with a default"
 		t.effect.NewReadsOld = compat.Reads
 	default:
-		rule, t.text = fieldAddedBroken, fmt.Sprintf("field %s was added with a default that is no value of its type", field.Name)
+		rule, t.text = &fieldAddedBroken, "field "+field.Name+" was added with a default that is no value of its type"
 	}
 	d.report(rule, p, t)
 }
@@ -217,15 +216,15 @@ func (d *differ) removed(p place, m *matching, field *avro.Field) {
 		old: field, new: n, path: n.Full + "." + field.Name, before: word(field.Type), pick: none,
 		effect: compat.Effect{NewReadsOld: compat.Reads, OldReadsNew: d.byOld.field(m, field)},
 	}
-	rule := fieldRemovedBare
+	rule := &fieldRemovedBare
 	switch {
 	case field.Default == nil:
-		t.text = fmt.Sprintf("field %s, which had no default, was removed", field.Name)
+		t.text = "field " + field.Name + ", which had no default, was removed"
 	case d.byOld.usable(field):
-		rule, t.text = fieldRemoved, fmt.Sprintf("field %s, which had a default, was removed", field.Name)
+		rule, t.text = &fieldRemoved, "field "+field.Name+", which had a default, was removed"
 		t.effect.OldReadsNew = compat.Reads
 	default:
-		rule, t.text = fieldRemovedBroken, fmt.Sprintf("field %s, whose default is no value of its type, was removed", field.Name)
+		rule, t.text = &fieldRemovedBroken, "field "+field.Name+", whose default is no value of its type, was removed"
 	}
 	d.report(rule, p, t)
 }
@@ -244,15 +243,15 @@ func (d *differ) fields(p place, pairs *fieldPairs, o, n *avro.Field) {
 		d.ambiguous(whole, byNew, byOld, o, n)
 		inner.live = [2]bool{inner.live[newReadsOld] && !byNew, inner.live[oldReadsNew] && !byOld}
 	} else if before != after {
-		d.report(fieldAliases, inner, told{
+		d.report(&fieldAliases, inner, told{
 			old: o, new: n, before: before, after: after, effect: reads,
-			text: fmt.Sprintf("the aliases of field %s changed from [%s] to [%s]", n.Name, before, after),
+			text: "the aliases of field " + n.Name + " changed from [" + before + "] to [" + after + "]",
 		})
 	}
 	if o.Order != n.Order {
-		d.report(fieldOrder, inner, told{
+		d.report(&fieldOrder, inner, told{
 			old: o, new: n, before: o.Order.String(), after: n.Order.String(), effect: reads,
-			text: fmt.Sprintf("the sort order of field %s changed from %s to %s", n.Name, o.Order, n.Order),
+			text: "the sort order of field " + n.Name + " changed from " + o.Order.String() + " to " + n.Order.String(),
 		})
 	}
 	d.doc(inner, o, n, o.Doc, n.Doc)
@@ -266,7 +265,6 @@ func (d *differ) renamed(p place, pairs *fieldPairs, o, n *avro.Field) (live [2]
 	newKnows, oldKnows := pairs.byNew.source[n.Index] == o, pairs.byOld.source[o.Index] == n
 	t := told{
 		old: o, new: n, before: o.Name, after: n.Name, pick: none, effect: reads,
-		text: fmt.Sprintf("field %s was renamed to %s", o.Name, n.Name),
 	}
 	if !newKnows {
 		t.effect.NewReadsOld = gap(d.byNew, pairs.byNew, n)
@@ -274,19 +272,18 @@ func (d *differ) renamed(p place, pairs *fieldPairs, o, n *avro.Field) (live [2]
 	if !oldKnows {
 		t.effect.OldReadsNew = gap(d.byOld, pairs.byOld, o)
 	}
-	rule := fieldRenamed
+	rule, how := &fieldRenamed, " without an alias"
 	switch {
 	case newKnows && oldKnows:
-		rule, t.text = fieldRenamedBoth, t.text+", and each side knows the other's name as an alias"
+		rule, how = &fieldRenamedBoth, ", and each side knows the other's name as an alias"
 	case newKnows:
-		rule, t.text = fieldRenamedAlias, t.text+", which lists the old name as an alias"
+		rule, how = &fieldRenamedAlias, ", which lists the old name as an alias"
 	case oldKnows:
-		rule, t.text = fieldRenamedBack, t.text+", a name that the old schema lists as an alias"
+		rule, how = &fieldRenamedBack, ", a name that the old schema lists as an alias"
 	case t.effect.NewReadsOld == compat.Loses && t.effect.OldReadsNew == compat.Loses:
-		rule, t.text = fieldRenamedLost, t.text+" without an alias; both have defaults, which take the value's place in silence"
-	default:
-		t.text += " without an alias"
+		rule, how = &fieldRenamedLost, " without an alias; both have defaults, which take the value's place in silence"
 	}
+	t.text = "field " + o.Name + " was renamed to " + n.Name + how
 	d.report(rule, p, t)
 	return [2]bool{p.live[newReadsOld] && newKnows, p.live[oldReadsNew] && oldKnows}
 }
@@ -297,7 +294,7 @@ func (d *differ) ambiguous(p place, byNew, byOld bool, o, n *avro.Field) {
 	t := told{
 		old: o, new: n, effect: reads, pick: none,
 		before: without(o.Aliases), after: without(n.Aliases),
-		text: fmt.Sprintf("field %s fits two fields of the other side, by its name and its aliases", n.Name),
+		text: "field " + n.Name + " fits two fields of the other side, by its name and its aliases",
 	}
 	if byNew {
 		t.effect.NewReadsOld = compat.Refuses
@@ -305,7 +302,7 @@ func (d *differ) ambiguous(p place, byNew, byOld bool, o, n *avro.Field) {
 	if byOld {
 		t.effect.OldReadsNew = compat.Refuses
 	}
-	d.report(fieldAmbiguous, p, t)
+	d.report(&fieldAmbiguous, p, t)
 }
 
 // gap is what a reader's field becomes whose renamed counterpart does not fill
@@ -334,16 +331,16 @@ func (d *differ) defaults(p place, o, n *avro.Field) {
 	switch {
 	case o.Default == nil:
 		t.after = short(n.Default.String())
-		t.text = fmt.Sprintf("field %s was given the default %s", n.Name, t.after)
-		d.report(fieldDefaultAdded, p, t)
+		t.text = "field " + n.Name + " was given the default " + t.after
+		d.report(&fieldDefaultAdded, p, t)
 	case n.Default == nil:
 		t.before = short(o.Default.String())
-		t.text = fmt.Sprintf("field %s lost its default %s", n.Name, t.before)
-		d.report(fieldDefaultRemoved, p, t)
+		t.text = "field " + n.Name + " lost its default " + t.before
+		d.report(&fieldDefaultRemoved, p, t)
 	default:
 		t.before, t.after = short(o.Default.String()), short(n.Default.String())
-		t.text = fmt.Sprintf("the default of field %s changed from %s to %s", n.Name, t.before, t.after)
-		d.report(fieldDefaultChanged, p, t)
+		t.text = "the default of field " + n.Name + " changed from " + t.before + " to " + t.after
+		d.report(&fieldDefaultChanged, p, t)
 	}
 }
 
@@ -366,12 +363,12 @@ func (d *differ) enums(p place) {
 		}
 		t := told{
 			old: enumSymbol{o, i}, new: n, path: n.Full + "." + symbol, before: symbol, pick: [2]int{i, -1},
-			text:   fmt.Sprintf("symbol %s was removed from enum %s", symbol, n.Full),
+			text:   "symbol " + symbol + " was removed from enum " + n.Full,
 			effect: compat.Effect{NewReadsOld: compat.Refuses, OldReadsNew: compat.Reads},
 		}
-		rule := symbolRemoved
+		rule := &symbolRemoved
 		if n.HasDefault {
-			rule, t.effect.NewReadsOld = symbolRemovedUnder, compat.Alters
+			rule, t.effect.NewReadsOld = &symbolRemovedUnder, compat.Alters
 			t.text += "; new readers see its default " + n.Default + " instead"
 		}
 		d.report(rule, p, t)
@@ -382,20 +379,20 @@ func (d *differ) enums(p place) {
 		}
 		t := told{
 			old: o, new: enumSymbol{n, j}, path: n.Full + "." + symbol, after: symbol, pick: [2]int{-1, j},
-			text:   fmt.Sprintf("symbol %s was added to enum %s", symbol, n.Full),
+			text:   "symbol " + symbol + " was added to enum " + n.Full,
 			effect: compat.Effect{NewReadsOld: compat.Reads, OldReadsNew: compat.Refuses},
 		}
-		rule := symbolAdded
+		rule := &symbolAdded
 		if o.HasDefault {
-			rule, t.effect.OldReadsNew = symbolAddedUnder, compat.Alters
+			rule, t.effect.OldReadsNew = &symbolAddedUnder, compat.Alters
 			t.text += "; old readers see its default " + o.Default + " instead"
 		}
 		d.report(rule, p, t)
 	}
 	if !ascending(order) {
-		d.report(symbolsReordered, p, told{
+		d.report(&symbolsReordered, p, told{
 			old: o, new: n, effect: misleads,
-			text: fmt.Sprintf("the symbols of enum %s stand in another order, which changes how they sort and what a reader without the writer's schema sees", n.Full),
+			text: "the symbols of enum " + n.Full + " stand in another order, which changes how they sort and what a reader without the writer's schema sees",
 		})
 	}
 	if o.HasDefault == n.HasDefault && o.Default == n.Default {
@@ -404,14 +401,14 @@ func (d *differ) enums(p place) {
 	t := told{old: o, new: n, before: o.Default, after: n.Default, effect: reads}
 	switch {
 	case !o.HasDefault && n.HasDefault:
-		t.text = fmt.Sprintf("enum %s was given the default %s", n.Full, n.Default)
-		d.report(enumDefaultAdded, p, t)
+		t.text = "enum " + n.Full + " was given the default " + n.Default
+		d.report(&enumDefaultAdded, p, t)
 	case o.HasDefault && !n.HasDefault:
-		t.text = fmt.Sprintf("enum %s lost its default %s", n.Full, o.Default)
-		d.report(enumDefaultRemoved, p, t)
+		t.text = "enum " + n.Full + " lost its default " + o.Default
+		d.report(&enumDefaultRemoved, p, t)
 	default:
-		t.text = fmt.Sprintf("the default of enum %s changed from %s to %s", n.Full, o.Default, n.Default)
-		d.report(enumDefaultChanged, p, t)
+		t.text = "the default of enum " + n.Full + " changed from " + o.Default + " to " + n.Default
+		d.report(&enumDefaultChanged, p, t)
 	}
 }
 

@@ -27,6 +27,7 @@ func truth(old, next schemas.Schema, budget compat.Budget) (map[compat.Layer]com
 		return map[compat.Layer]compat.Effect{compat.Data: reads}, nil
 	}
 	d := newDiffer(o, n, budget)
+	defer d.release()
 	whole := compat.Effect{
 		NewReadsOld: d.byNew.whole(n.Root(), o.Root()),
 		OldReadsNew: d.byOld.whole(o.Root(), n.Root()),
@@ -45,7 +46,7 @@ func truth(old, next schemas.Schema, budget compat.Budget) (map[compat.Layer]com
 		d.prove(len(d.changes), whole.OldReadsNew, oldReadsNew)
 	}
 	d.blind()
-	return map[compat.Layer]compat.Effect{compat.Data: decided}, d.changes
+	return map[compat.Layer]compat.Effect{compat.Data: decided}, d.noted()
 }
 
 // The directions, as they index a change's witnesses.

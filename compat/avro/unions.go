@@ -2,7 +2,6 @@ package avro
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/cartorio-registry/cartorio/compat"
@@ -81,14 +80,15 @@ func (d *differ) unions(p place) {
 			continue
 		}
 		whole = false
+		what := word(branch)
 		t := told{
-			old: p.o, new: branch, after: word(branch), pick: [2]int{-1, branchStep(p.n, j)},
+			old: p.o, new: branch, after: what, pick: [2]int{-1, branchStep(p.n, j)},
 			effect: compat.Effect{NewReadsOld: compat.Reads, OldReadsNew: d.byOld.of(p.o, branch)},
-			text:   fmt.Sprintf("%s was added to what may stand here", word(branch)),
+			text:   what + " was added to what may stand here",
 		}
-		rule := branchAdded
+		rule := &branchAdded
 		if branch.Kind == avro.Null {
-			rule, t.text = nullAllowed, "null may stand here now"
+			rule, t.text = &nullAllowed, "null may stand here now"
 		}
 		d.report(rule, p, t)
 	}
@@ -97,14 +97,15 @@ func (d *differ) unions(p place) {
 			continue
 		}
 		whole = false
+		what := word(branch)
 		t := told{
-			old: branch, new: p.n, before: word(branch), pick: [2]int{branchStep(p.o, i), -1},
+			old: branch, new: p.n, before: what, pick: [2]int{branchStep(p.o, i), -1},
 			effect: compat.Effect{NewReadsOld: d.byNew.of(p.n, branch), OldReadsNew: compat.Reads},
-			text:   fmt.Sprintf("%s was removed from what may stand here", word(branch)),
+			text:   what + " was removed from what may stand here",
 		}
-		rule := branchRemoved
+		rule := &branchRemoved
 		if branch.Kind == avro.Null {
-			rule, t.text = nullForbidden, "null may stand here no longer"
+			rule, t.text = &nullForbidden, "null may stand here no longer"
 		}
 		d.report(rule, p, t)
 	}
@@ -112,13 +113,13 @@ func (d *differ) unions(p place) {
 	switch {
 	case !ascending(pairs.ofOld):
 		t.text = "the branches of the union stand in another order"
-		d.report(unionReordered, p, t)
+		d.report(&unionReordered, p, t)
 	case whole && p.o.Kind != avro.Union:
-		t.text = fmt.Sprintf("%s became a union of that one branch", word(p.o))
-		d.report(unionWrapped, p, t)
+		t.text = word(p.o) + " became a union of that one branch"
+		d.report(&unionWrapped, p, t)
 	case whole && p.n.Kind != avro.Union:
-		t.text = fmt.Sprintf("the union of one branch became plain %s", word(p.n))
-		d.report(unionUnwrapped, p, t)
+		t.text = "the union of one branch became plain " + word(p.n)
+		d.report(&unionUnwrapped, p, t)
 	}
 }
 

@@ -1,7 +1,6 @@
 package avro
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +35,7 @@ func spell(t *avro.Type, depth int) string {
 		parts := make([]string, 0, 5)
 		for i, b := range t.Branches {
 			if i == 4 {
-				parts = append(parts, fmt.Sprintf("and %d more", len(t.Branches)-i))
+				parts = append(parts, "and "+strconv.Itoa(len(t.Branches)-i)+" more")
 				break
 			}
 			parts = append(parts, spell(b, depth-1))
@@ -135,7 +134,7 @@ func (d *differ) doc(p place, old, next placed, before, after string) {
 		t.effect = misleads
 		t.text = "the documentation says something else: whether values still mean the same needs a human"
 	}
-	d.report(docChanged, p, t)
+	d.report(&docChanged, p, t)
 }
 
 // isUnit tells the custom attribute that people give the unit of a number in.
@@ -177,7 +176,7 @@ func (d *differ) attributes(p place, old, next placed, os, ns []avro.Attribute, 
 		if o != nil && n != nil && sameValue(o, n) {
 			continue
 		}
-		t := told{old: old, new: next, path: p.path.String() + "@" + name, detail: name, effect: reads, text: fmt.Sprintf("the custom attribute %s changed", name)}
+		t := told{old: old, new: next, path: p.path.String() + "@" + name, detail: name, effect: reads, text: "the custom attribute " + name + " changed"}
 		if isUnit(name) {
 			t.effect = misleads
 			t.text += ": whether old and new numbers still mean the same needs a human"
@@ -188,7 +187,7 @@ func (d *differ) attributes(p place, old, next placed, os, ns []avro.Attribute, 
 		if n != nil {
 			t.after = short(n.String())
 		}
-		d.report(attributeChanged, p, t)
+		d.report(&attributeChanged, p, t)
 	}
 }
 
@@ -201,29 +200,29 @@ func (d *differ) logical(p place, old, next placed, o, n avro.Logical) {
 	t := told{old: old, new: next, before: o.Name, after: n.Name, effect: reads}
 	switch {
 	case o.IsZero() || n.IsZero():
-		rule := logicalAdded
-		t.text = fmt.Sprintf("the values are %s now", n.Name)
+		rule := &logicalAdded
+		t.text = "the values are " + n.Name + " now"
 		if n.IsZero() {
-			rule, t.text = logicalRemoved, fmt.Sprintf("the values are plain now, no longer %s", o.Name)
+			rule, t.text = &logicalRemoved, "the values are plain now, no longer "+o.Name
 		}
 		if p.o.Kind != p.n.Kind {
 			t.effect = misleads // the other side takes the number for something else
 		}
 		d.report(rule, p, t)
 	case o.Name != n.Name:
-		t.effect, t.text = misleads, fmt.Sprintf("the values stand for %s instead of %s; the numbers stay", n.Name, o.Name)
-		d.report(logicalChanged, p, t)
+		t.effect, t.text = misleads, "the values stand for "+n.Name+" instead of "+o.Name+"; the numbers stay"
+		d.report(&logicalChanged, p, t)
 	default:
 		if o.Scale != n.Scale {
 			s := t
 			s.before, s.after, s.effect = strconv.Itoa(o.Scale), strconv.Itoa(n.Scale), misleads
-			s.text = fmt.Sprintf("the scale changed from %d to %d; every amount is off by a power of ten", o.Scale, n.Scale)
-			d.report(decimalScale, p, s)
+			s.text = "the scale changed from " + strconv.Itoa(o.Scale) + " to " + strconv.Itoa(n.Scale) + "; every amount is off by a power of ten"
+			d.report(&decimalScale, p, s)
 		}
 		if o.Precision != n.Precision {
 			t.before, t.after = strconv.Itoa(o.Precision), strconv.Itoa(n.Precision)
-			t.text = fmt.Sprintf("the precision changed from %d to %d digits", o.Precision, n.Precision)
-			d.report(decimalPrecision, p, t)
+			t.text = "the precision changed from " + strconv.Itoa(o.Precision) + " to " + strconv.Itoa(n.Precision) + " digits"
+			d.report(&decimalPrecision, p, t)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type Connector struct {
 	mu         sync.Mutex
 	conn       *amqp.Connection
 	connecting *connecting // nil while nobody does
+	failed     error       // why the last try failed; nil when it did not
 }
 
 // connecting is one try to connect; conn and err are there when it is done.
@@ -94,6 +95,11 @@ func (c *Connector) connected(ctx context.Context) (*amqp.Connection, error) {
 	case <-try.done:
 		return try.conn, try.err
 	case <-ctx.Done():
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.failed != nil {
+			return nil, fmt.Errorf("connect to the broker: %w: %w", ctx.Err(), c.failed)
+		}
 		return nil, fmt.Errorf("connect to the broker: %w", ctx.Err())
 	}
 }
@@ -112,7 +118,7 @@ func (c *Connector) connect(try *connecting) {
 	} else {
 		try.err = fmt.Errorf("connect to the broker: %w", err)
 	}
-	c.connecting = nil
+	c.connecting, c.failed = nil, err
 	close(try.done)
 }
 

@@ -73,7 +73,11 @@ func openPart(p *brokertest.Part) activemq.Open {
 	if p.Through != "" {
 		address = p.Through
 	}
-	open := activemq.Connect(address, activemq.Options{HeartBeat: time.Second, Timeout: 3 * time.Second})
+	o := activemq.Options{}
+	if p.IsAlert {
+		o = activemq.Options{HeartBeat: time.Second, Timeout: 3 * time.Second}
+	}
+	open := activemq.Connect(address, o)
 	return func(ctx context.Context) (activemq.Conn, error) {
 		c, err := open(ctx)
 		if err != nil {

@@ -80,9 +80,13 @@ func openPart(p *brokertest.Part) amqp10.Open {
 		u.Host = p.Through
 		address = u.String()
 	}
-	open := amqp10.Connect(address, amqp.ConnOptions{IdleTimeout: 2 * time.Second})
+	o, limit := amqp.ConnOptions{}, time.Minute
+	if p.IsAlert {
+		o.IdleTimeout, limit = 2*time.Second, 3*time.Second
+	}
+	open := amqp10.Connect(address, o)
 	return func(ctx context.Context) (amqp10.Conn, error) {
-		brief, cancel := context.WithTimeout(ctx, 3*time.Second)
+		brief, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		c, err := open(brief)
 		if err != nil {

@@ -90,6 +90,7 @@ type rush struct {
 func newRush(t *testing.T, at Place, p Part, n int) *rush {
 	t.Helper()
 	r := &rush{t: t, at: at, n: n}
+	p.IsAlert = true
 	r.consumer = start(t, p)
 	// There is something left to do when the trouble is over.
 	p.IsProducer, p.Count, p.Pace = true, n, 5*time.Millisecond

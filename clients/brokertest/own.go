@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,7 +23,7 @@ func (w *Workshop) Own(t *testing.T) *Own {
 	t.Helper()
 	w.Address(t)
 	o := &Own{t: t, broker: w.Broker, settings: map[string]string{}}
-	o.script("start", w.Broker)
+	o.script("start", "--owner", strconv.Itoa(os.Getpid()), w.Broker)
 	t.Cleanup(func() {
 		// The test's context is over.
 		if out, err := exec.Command(script, "stop", o.settings["CARTORIO_BROKERS"]).CombinedOutput(); err != nil { //nolint:noctx // see above

@@ -37,6 +37,10 @@ type Part struct {
 	// Through is a line to the broker, host:port, to be taken instead of the
 	// address's own; "" for none.
 	Through string
+	// IsAlert has the part notice within seconds that the broker is silent, where that
+	// is tried. Else it is as patient as programs are: on a busy machine a broker is
+	// silent for a while without being dead, and what it did not confirm comes twice.
+	IsAlert bool
 	// Queue is what is read or written, a topic on Kafka; Dead is its dead letter,
 	// where it has to be named, and Group is Kafka's.
 	Queue, Dead, Group string

@@ -109,7 +109,11 @@ func openPart(p *brokertest.Part) rabbitmq.Open {
 		u.Host = p.Through
 		address = u.String()
 	}
-	conn := rabbitmq.Connect(address, amqp.Config{Heartbeat: time.Second, Dial: amqp.DefaultDial(3 * time.Second)})
+	config := amqp.Config{}
+	if p.IsAlert {
+		config = amqp.Config{Heartbeat: time.Second, Dial: amqp.DefaultDial(3 * time.Second)}
+	}
+	conn := rabbitmq.Connect(address, config)
 	return func(ctx context.Context) (rabbitmq.Channel, error) {
 		ch, err := conn.Open(ctx)
 		if err != nil {

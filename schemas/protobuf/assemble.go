@@ -172,17 +172,14 @@ func (a *assembly) declare() {
 
 // members declares the fields of a message, and what the compiler makes of them.
 func (a *assembly) members(m *Message) {
-	members := make(map[string]bool, len(m.Fields)) // in JSON
 	field := func(f *Field) {
 		a.name(m.FullName+"."+f.Name, otherName)
-		key := jsonName(f.Name)
 		if f.Number < 1 || f.Number > maxTag || f.Number >= firstReserved && f.Number <= lastReserved {
 			a.fail()
 		}
-		if members[key] || f.Default != nil || f.JSONName != nil || f.Label == Required || f.Name[0] == '_' {
+		if f.Default != nil || f.JSONName != nil || f.Label == Required || f.Name[0] == '_' {
 			a.fail()
 		}
-		members[key] = true
 		switch {
 		case f.IsMap():
 			a.name(m.FullName+"."+entryName(f.Name), otherName)

@@ -60,7 +60,12 @@ func inOrder[T any](list []at[T]) []T {
 
 func (a *assembly) message(m *Message) *descriptorpb.DescriptorProto {
 	d := &descriptorpb.DescriptorProto{Name: &m.Name}
-	fields := make([]at[*descriptorpb.FieldDescriptorProto], 0, len(m.Fields))
+	count := len(m.Fields)
+	for _, o := range m.Oneofs {
+		count += len(o.Fields)
+	}
+	fields := make([]at[*descriptorpb.FieldDescriptorProto], 0, count)
+	made := &madeFields{make([]descriptorpb.FieldDescriptorProto, count), make([]string, count), make(map[string]bool, count)}
 	var nested []at[*descriptorpb.DescriptorProto]
 	for _, inner := range m.Messages {
 		nested = append(nested, at[*descriptorpb.DescriptorProto]{inner.Place.Position.Offset, a.message(inner)})
@@ -71,13 +76,13 @@ func (a *assembly) message(m *Message) *descriptorpb.DescriptorProto {
 			a.fail()
 		}
 		for _, f := range o.Fields {
-			one := a.field(m, f)
+			one := a.field(m, f, made)
 			one.OneofIndex = proto.Int32(int32(i))
 			fields = append(fields, at[*descriptorpb.FieldDescriptorProto]{f.Place.Position.Offset, one})
 		}
 	}
 	for _, f := range m.Fields {
-		one := a.field(m, f)
+		one := a.field(m, f, made)
 		if f.IsMap() {
 			entry := a.entry(m, f)
 			nested = append(nested, at[*descriptorpb.DescriptorProto]{f.Place.Position.Offset, entry})
@@ -135,8 +140,28 @@ var scalarKinds = func() map[string]*descriptorpb.FieldDescriptorProto_Type {
 	return out
 }()
 
-func (a *assembly) field(m *Message, f *Field) *descriptorpb.FieldDescriptorProto {
-	d := &descriptorpb.FieldDescriptorProto{Name: &f.Name, Number: &f.Number, JsonName: proto.String(jsonName(f.Name)), Label: &labelOptional}
+// madeFields are the fields of a message in blocks, since there are many: those
+// that are not made yet, and their JSON names. seen are the JSON names of the others.
+type madeFields struct {
+	list []descriptorpb.FieldDescriptorProto
+	keys []string
+	seen map[string]bool
+}
+
+// next is a field and its JSON name, which no other one has.
+func (x *madeFields) next(a *assembly, name string) (d *descriptorpb.FieldDescriptorProto, key *string) {
+	d, key = &x.list[0], &x.keys[0]
+	x.list, x.keys = x.list[1:], x.keys[1:]
+	if *key = jsonName(name); x.seen[*key] {
+		a.fail()
+	}
+	x.seen[*key] = true
+	return d, key
+}
+
+func (a *assembly) field(m *Message, f *Field, made *madeFields) *descriptorpb.FieldDescriptorProto {
+	d, key := made.next(a, f.Name)
+	d.Name, d.Number, d.JsonName, d.Label = &f.Name, &f.Number, key, &labelOptional
 	if !f.IsMap() {
 		d.Type, d.TypeName = a.typed(m.FullName, f.Type)
 	}

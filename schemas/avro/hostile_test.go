@@ -12,20 +12,21 @@ import (
 
 	"github.com/cartorio-registry/cartorio/schemas"
 	"github.com/cartorio-registry/cartorio/schemas/avro"
+	"github.com/cartorio-registry/cartorio/schemas/costtest"
 )
 
-// bounded runs f and fails if it takes out of proportion: the aim is a second for
-// a text or payload, with room for a loaded machine.
+// bounded runs f and fails if it takes out of proportion: the aim is a second of
+// the processor for a text or payload, with room for a slow one.
 func bounded(t *testing.T, most int64, f func()) {
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	start := time.Now()
+	start := costtest.Spent()
 	f()
-	took := time.Since(start)
+	took := costtest.Spent() - start
 	runtime.ReadMemStats(&after)
-	if took > 10*time.Second {
-		t.Errorf("it took %v", took)
+	if took > costtest.Slower*3*time.Second {
+		t.Errorf("it took %v of the processor", took)
 	}
 	if used := int64(after.TotalAlloc - before.TotalAlloc); used > most {
 		t.Errorf("it allocated %d MB", used>>20)

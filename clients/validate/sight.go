@@ -44,7 +44,23 @@ const (
 	// oftenMissed is how many messages of another look a sight keeps its place
 	// against: none is made for each message where no two look the same.
 	oftenMissed = 16
+	// longestSight bounds the bytes that are kept of a message's look, each header
+	// counted as a few more.
+	longestSight = 8 << 10
 )
+
+// size is what a sight of m would keep, roughly.
+func (m *Message) size() int {
+	n := len(m.ContentType) + len(m.Destination) + len(m.RoutingKey)
+	for i := range m.Headers {
+		h := &m.Headers[i]
+		n += 48 + len(h.Name)
+		if text, ok := plainText(h.Value); ok && slotOf(h.Name, m.IsKey) != noSlot {
+			n += len(text)
+		}
+	}
+	return n
+}
 
 // place is where a message's sight is looked for: by what changes most between
 // one schema and the next, the end of the first header that may be a GUID, an id
@@ -119,6 +135,9 @@ func (v *Validator) sight(m *Message, e *Expect, b *binding, x *extra, message s
 	}
 	place := &v.cache.sights[m.place(e)]
 	if old := place.Load(); old != nil && old.missed.Load() < oftenMissed && old.binding != nil && !old.binding.isOver(v.options.Now) {
+		return
+	}
+	if m.size() > longestSight {
 		return
 	}
 	s := &sight{

@@ -62,6 +62,26 @@ func TestWhatWasSeenDecidesAsWhatIsRead(t *testing.T) {
 	}
 }
 
+// TestLongLooksAreNotKept judges messages with more headers than are worth keeping.
+func TestLongLooksAreNotKept(t *testing.T) {
+	f := newFixture()
+	v := validate.New(f.shelf, formats()...)
+	defer v.Close()
+	m := validate.Message{Headers: stamped(f.user1), Payload: []byte{2}}
+	for range 20_000 {
+		m.Headers = append(m.Headers, validate.Header{Name: "x-header-of-somebody", Value: "1"})
+	}
+	e := &validate.Expect{}
+	for range 3 {
+		if o := v.BeforeConsume(ctx, &m, e); o.Verdict != validate.Accept {
+			t.Fatal(o.Err)
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() { v.BeforeConsume(ctx, &m, e) }); n > 0 {
+		t.Errorf("%v allocations for each message", n)
+	}
+}
+
 type decision struct {
 	Verdict   validate.Verdict
 	Reason    validate.Reason

@@ -13,20 +13,19 @@ import (
 	"time"
 )
 
-// start is how Connect's standalone worker is set up, beside the connector. It
-// writes its offsets down once a minute, as it does by default: a worker that dies
-// before publishes again what it has published.
-const start = `bootstrap.servers=%s
+// worker is how Connect's standalone worker is set up, beside the connector.
+const worker = `bootstrap.servers=%s
 listeners=http://127.0.0.1:0
 offset.storage.file.filename=%s
-offset.flush.interval.ms=60000
+offset.flush.interval.ms=%d
 plugin.discovery=service_load
 key.converter=org.apache.kafka.connect.storage.StringConverter
 value.converter=org.apache.kafka.connect.converters.ByteArrayConverter
 `
 
 // database is where the connector finds the table, as the role of that name. The slot of a worker that was
-// killed is free once the server has noticed.
+// killed is free once the server has noticed. Heartbeats come sooner than the page
+// has it.
 const database = `
 name=outbox
 database.hostname=%[1]s
@@ -35,6 +34,8 @@ database.user=%[3]s
 database.password=secret
 database.dbname=%[3]s
 slot.name=%[3]s
+topic.prefix=%[3]s
+heartbeat.interval.ms=500
 slot.retry.delay.ms=500
 `
 
@@ -50,10 +51,8 @@ appender.out.layout.pattern=%d %p %m (%c)%n%throwable
 // connect is a worker of Kafka Connect, one process after the other on the same
 // offsets.
 type connect struct {
-	t      *testing.T
-	folder string
-	jars   string
-	log    string
+	t                         *testing.T
+	folder, jars, broker, log string
 
 	cmd   *exec.Cmd
 	ended chan error
@@ -67,17 +66,10 @@ func newConnect(t *testing.T, jars, broker string, source *tables) *connect {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &connect{t: t, folder: t.TempDir(), jars: jars}
+	c := &connect{t: t, folder: t.TempDir(), jars: jars, broker: broker}
 	c.log = filepath.Join(c.folder, "log")
-	for name, text := range map[string]string{
-		"worker.properties": fmt.Sprintf(start, broker, filepath.Join(c.folder, "offsets")),
-		"outbox.properties": string(connector) + fmt.Sprintf(database, source.URL.Hostname(), source.URL.Port(), source.name()),
-		"log4j2.properties": logging,
-	} {
-		if err := os.WriteFile(filepath.Join(c.folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	c.write("outbox.properties", string(connector)+fmt.Sprintf(database, source.URL.Hostname(), source.URL.Port(), source.name()))
+	c.write("log4j2.properties", logging)
 	t.Cleanup(func() {
 		if !t.Failed() {
 			return
@@ -88,9 +80,18 @@ func newConnect(t *testing.T, jars, broker string, source *tables) *connect {
 	return c
 }
 
-// run starts the worker.
-func (c *connect) run() {
+func (c *connect) write(name, text string) {
 	c.t.Helper()
+	if err := os.WriteFile(filepath.Join(c.folder, name), []byte(text), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// run starts the worker, which writes its offsets down that often: what came after
+// is published again when it was killed.
+func (c *connect) run(offsets time.Duration) {
+	c.t.Helper()
+	c.write("worker.properties", fmt.Sprintf(worker, c.broker, filepath.Join(c.folder, "offsets"), offsets.Milliseconds()))
 	log, err := os.OpenFile(c.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		c.t.Fatal(err)
@@ -218,3 +219,24 @@ GRANT SELECT ON cartorio_outbox TO ` + d.name() + `
 }
 
 func (d *tables) name() string { return strings.TrimPrefix(d.URL.Path, "/") }
+
+// busy has others write, and answers where the log ends then.
+func (d *tables) busy(t *testing.T) (end string) {
+	t.Helper()
+	if _, err := d.ExecContext(t.Context(), `CREATE TABLE other AS SELECT md5(n::text) AS text FROM generate_series(1, 20000) n`); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.QueryRowContext(t.Context(), `SELECT pg_current_wal_lsn()::text`).Scan(&end); err != nil {
+		t.Fatal(err)
+	}
+	return end
+}
+
+// confirmed tells whether the log up to there is no longer kept for the slot.
+func (d *tables) confirmed(t *testing.T, end string) (is bool) {
+	t.Helper()
+	if err := d.QueryRowContext(t.Context(), `SELECT confirmed_flush_lsn >= $1::pg_lsn FROM pg_replication_slots WHERE slot_name = $2`, end, d.name()).Scan(&is); err != nil {
+		t.Fatal(err)
+	}
+	return is
+}

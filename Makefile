@@ -4,7 +4,7 @@ TOOL = $(GO) tool -modfile=tools/go.mod
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS = -s -w -X main.version=$(VERSION)
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint gen fuzz bench cover docker deps clients hunt hammer kills scale release soak ci
+.PHONY: help build test race lint gen fuzz bench cover docker image debezium deps clients hunt hammer kills scale release soak ci
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -56,6 +56,12 @@ soak: ## messages over three brokers for SOAK (20m), consumers killed and the re
 
 docker: ## the container image cartorio:dev
 	docker build -t cartorio:dev .
+
+image: ## build both images with buildah and run them, without a daemon
+	scripts/image-test.sh
+
+debezium: ## Debezium itself on the outbox, killed in the middle
+	scripts/debezium.sh test
 
 ci: ## what a pull request must pass
 	scripts/ci.sh

@@ -323,7 +323,11 @@ func (r *Registry) persist(b *batch) error {
 	began := time.Now() // not r.now: it is a duration, whatever the time
 	end, err := r.journal.Append(r.life, after, Batch{Events: b.events, Texts: b.texts, Erase: b.erase})
 	r.watch.appended(time.Since(began), len(b.events), err != nil)
-	r.refused.Store(err != nil && !errors.Is(err, ErrMoved))
+	if err == nil || errors.Is(err, ErrMoved) {
+		r.proves()
+	} else {
+		r.refused.Store(true)
+	}
 	switch {
 	case errors.Is(err, ErrMoved):
 		if err := r.read(); err != nil {

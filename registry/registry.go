@@ -76,9 +76,10 @@ type Registry struct {
 
 	// The committer's own.
 	broken  atomic.Pointer[Error]
-	refused atomic.Bool // the journal did not take the last append
-	every   int         // events between two snapshots; 0 takes none
-	taken   Revision    // the newest snapshot's
+	refused atomic.Bool  // the journal did not take the last append
+	proved  atomic.Int64 // when it last took one, in milliseconds since 1970
+	every   int          // events between two snapshots; 0 takes none
+	taken   Revision     // the newest snapshot's
 	saving  sync.Mutex
 	saved   sync.WaitGroup
 }

@@ -43,6 +43,7 @@ type Journal struct {
 var (
 	_ registry.Journal = (*Journal)(nil)
 	_ registry.Lean    = (*Journal)(nil)
+	_ registry.Roomy   = (*Journal)(nil)
 )
 
 // Open opens or creates the journal in the file at path; ":memory:" is a

@@ -4,9 +4,11 @@
 #
 #   eval "$(scripts/brokers.sh start [NAME]...)"   start, and set what the tests read
 #   eval "$(scripts/brokers.sh start --any)"       start what can be had; the rest is in CARTORIO_BROKERS_MISSING
+#   eval "$(scripts/brokers.sh start --owner PID)" what a later start ends, if that process is gone by then
 #   scripts/brokers.sh stop                        stop what that start began
 #   scripts/brokers.sh restart NAME                stop one and start it on the same data and port
 #   scripts/brokers.sh run [NAME]... -- COMMAND    start, run, stop; the command's exit code
+#   scripts/brokers.sh sweep                       stop what is owned by processes that are gone
 #   scripts/brokers.sh list                        the names
 #
 # start prints only `export` lines on standard output. CARTORIO_BROKERS names
@@ -18,25 +20,14 @@
 # starts it with its data under FOLDER/NAME and prints `export` lines, of which
 # one sets CARTORIO_TEST_NAME; stop_NAME FOLDER ends it, whatever was started.
 # restart_NAME FOLDER may be there too, and prints what start_NAME does.
-# Several start at once, so each takes its own ports.
+# Several start at once, so each takes its own ports. Whom they start they write
+# down with record, and find again with recorded (processes.sh).
 set -euo pipefail
 
 say() { printf 'brokers: %s\n' "$*" >&2; }
 
-# free_port prints a port of the loopback that nobody listens on. Brokers that
-# start at once do not get the same: a port that was given out is written down.
-free_port() {
-  local p
-  for _ in $(seq 50); do
-    p=$((20000 + RANDOM % 12000))
-    if ! (exec 3<>"/dev/tcp/127.0.0.1/$p") 2>/dev/null && mkdir "$ports/$p" 2>/dev/null; then
-      echo "$p"
-      return
-    fi
-  done
-  say 'found no free port between 20000 and 32000'
-  return 1
-}
+# shellcheck source=scripts/processes.sh
+. "$(dirname "${BASH_SOURCE[0]}")/processes.sh"
 
 # await waits until a command succeeds, 90 seconds at most, or the process dies.
 await() { # PID COMMAND...
@@ -54,16 +45,6 @@ is_open() { (exec 3<>"/dev/tcp/127.0.0.1/$1"); } # PORT
 
 # await_port waits until a port opens, or the process dies.
 await_port() { await "$2" is_open "$1"; } # PORT PID
-
-# end asks a process to stop, and insists after 15 seconds.
-end() { # PID
-  kill -TERM "$1" 2>/dev/null || return 0
-  for _ in $(seq 150); do
-    kill -0 "$1" 2>/dev/null || return 0
-    sleep 0.1
-  done
-  kill -KILL "$1" 2>/dev/null || true
-}
 
 # need installs Debian packages when it can; one at a time does, since apt takes
 # no two.
@@ -100,8 +81,14 @@ start_one() { # FOLDER NAME
 }
 
 start() {
-  local folder name any='' missing=()
-  if [ "${1:-}" = --any ]; then any=1; shift; fi
+  local folder name any='' owner='' missing=()
+  while :; do
+    case ${1:-} in
+      --any) any=1; shift ;;
+      --owner) owner=${2:?--owner is followed by the id of a process}; shift 2 ;;
+      *) break ;;
+    esac
+  done
   [ $# -gt 0 ] || set -- "${all[@]}"
   for name in "$@"; do
     if ! declare -F "start_$name" >/dev/null; then
@@ -109,12 +96,14 @@ start() {
       return 64
     fi
   done
+  sweep cartorio-brokers
   folder=$(mktemp -d "${TMPDIR:-/tmp}/cartorio-brokers.XXXXXX")
+  [ -z "$owner" ] || record "$owner" "$folder/owner"
   ports=$folder/ports
   mkdir "$ports"
   local -A starting=()
   # What still starts is ended first, else it would start a broker after the stop.
-  trap 'kill "${starting[@]}" 2>/dev/null || true; wait; stop "$folder"; exit 130' INT TERM
+  trap 'trap "" INT TERM HUP; kill "${starting[@]}" 2>/dev/null || true; wait; stop "$folder"; exit 130' INT TERM HUP
   for name in "$@"; do
     start_one "$folder" "$name" & starting[$name]=$!
   done
@@ -125,7 +114,7 @@ start() {
       missing+=("$name")
     fi
   done
-  trap - INT TERM
+  trap - INT TERM HUP
   if [ -z "$any" ] && [ ${#missing[@]} -gt 0 ]; then
     stop "$folder"
     return 1
@@ -163,16 +152,18 @@ case ${1:-} in
     while [ $# -gt 0 ] && [ "$1" != -- ]; do names+=("$1"); shift; done
     [ $# -gt 1 ] || { say 'usage: brokers.sh run [BROKER]... -- COMMAND'; exit 64; }
     shift
-    settings=$(start ${names[@]+"${names[@]}"})
-    eval "$settings"
-    trap 'stop "$CARTORIO_BROKERS"' EXIT
-    "$@"
+    settings=$(mktemp)
+    trap 'trap "" INT TERM HUP; rm -f "$settings"; stop_own cartorio-brokers' EXIT
+    guard "$0" start --owner $$ ${names[@]+"${names[@]}"} > "$settings"
+    eval "$(< "$settings")"
+    guard "$@"
     ;;
   restart)
     declare -F "restart_${2:-}" >/dev/null || { say "usage: brokers.sh restart NAME, of a broker that can: ${all[*]}"; exit 64; }
     [ -d "${CARTORIO_BROKERS:-}/$2" ] || { say "$2 was not started: CARTORIO_BROKERS names no folder of it"; exit 64; }
     "restart_$2" "$CARTORIO_BROKERS"
     ;;
+  sweep) sweep cartorio-brokers ;;
   list) printf '%s\n' "${all[@]}" ;;
-  *) sed -n '2,24s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+  *) sed -n '2,27s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 esac

@@ -3,6 +3,7 @@
 # on a free port of the loopback, with its data in memory.
 #
 #   eval "$(scripts/peers.sh start)"   start, and set what the tests read
+#   eval "$(scripts/peers.sh start --owner PID)"  what a later start ends, if that process is gone by then
 #   scripts/peers.sh stop              stop what that start began
 #   scripts/peers.sh run -- COMMAND    start, run, stop; the command's exit code
 #
@@ -18,28 +19,8 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/cartorio/apicurio-$version
 
 say() { printf 'peers: %s\n' "$*" >&2; }
 
-free_port() {
-  local p
-  for _ in $(seq 50); do
-    p=$((20000 + RANDOM % 12000))
-    if ! (exec 3<>"/dev/tcp/127.0.0.1/$p") 2>/dev/null; then
-      echo "$p"
-      return
-    fi
-  done
-  say 'found no free port between 20000 and 32000'
-  return 1
-}
-
-# end asks a process to stop, and insists after 15 seconds.
-end() { # PID
-  kill -TERM "$1" 2>/dev/null || return 0
-  for _ in $(seq 150); do
-    kill -0 "$1" 2>/dev/null || return 0
-    sleep 0.1
-  done
-  kill -KILL "$1" 2>/dev/null || true
-}
+# shellcheck source=scripts/processes.sh
+. "$(dirname "${BASH_SOURCE[0]}")/processes.sh"
 
 # fetch unpacks the program once; a second start finds it whole or not at all.
 fetch() {
@@ -65,17 +46,22 @@ answer() { # PORT
 }
 
 start() {
+  local owner=
+  if [ "${1:-}" = --owner ]; then owner=${2:?--owner is followed by the id of a process}; fi
+  sweep cartorio-peers
   command -v java >/dev/null || { say 'NOT AVAILABLE: Apicurio needs Java 17, which is not installed'; return 1; }
   fetch || return 1
   local folder port url
   folder=$(mktemp -d "${TMPDIR:-/tmp}/cartorio-peers.XXXXXX")
+  trap 'trap "" INT TERM HUP; stop "$folder"; exit 130' INT TERM HUP
+  [ -z "$owner" ] || record "$owner" "$folder/owner"
   port=$(free_port) || { rm -rf "$folder"; return 1; }
   (
     cd "$folder"
     exec env QUARKUS_HTTP_HOST=127.0.0.1 QUARKUS_HTTP_PORT="$port" \
       setsid java -Xmx400m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djava.io.tmpdir="$folder" -jar "$cache/apicurio-registry-app-$version-runner.jar"
   ) > "$folder/out" 2>&1 < /dev/null &
-  echo $! > "$folder/pid"
+  record $! "$folder/pid"
   url=http://127.0.0.1:$port/apis/ccompat/v7
   for _ in $(seq 1200); do
     if [[ $(answer "$port") == *' 200 '* ]]; then
@@ -83,7 +69,7 @@ start() {
       echo "export CARTORIO_PEERS=$folder"
       return
     fi
-    kill -0 "$(cat "$folder/pid")" 2>/dev/null || break
+    recorded "$folder/pid" >/dev/null || break
     sleep 0.1
   done
   say "NOT AVAILABLE: Apicurio did not answer at $url; its log ends:"
@@ -98,12 +84,13 @@ stop() { # FOLDER
     *) say "not a folder of peers: $1"; return 64 ;;
   esac
   [ -d "$1" ] || return 0
-  if [ -s "$1/pid" ]; then end "$(cat "$1/pid")"; fi
+  local pid
+  ! pid=$(recorded "$1/pid") || end "$pid"
   rm -rf "$1"
 }
 
 case ${1:-} in
-  start) start ;;
+  start) shift; start "$@" ;;
   stop)
     [ -n "${2:-${CARTORIO_PEERS:-}}" ] || { say 'nothing to stop: CARTORIO_PEERS is not set'; exit 64; }
     stop "${2:-$CARTORIO_PEERS}"
@@ -112,10 +99,11 @@ case ${1:-} in
     shift
     [ $# -gt 1 ] && [ "$1" = -- ] || { say 'usage: peers.sh run -- COMMAND'; exit 64; }
     shift
-    settings=$(start)
-    eval "$settings"
-    trap 'stop "$CARTORIO_PEERS"' EXIT
-    "$@"
+    settings=$(mktemp)
+    trap 'trap "" INT TERM HUP; rm -f "$settings"; stop_own cartorio-peers' EXIT
+    guard "$0" start --owner $$ > "$settings"
+    eval "$(< "$settings")"
+    guard "$@"
     ;;
-  *) sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+  *) sed -n '2,15s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 esac

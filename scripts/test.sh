@@ -2,13 +2,34 @@
 # Runs every test against the real parts they need, and says loudly what could
 # not run; with CI=true that is a failure. Arguments go to `go test`.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 go=${GO:-go}
 missing=()
+stop() { # FOLDER
+  case $1 in
+    */cartorio-brokers.*) scripts/brokers.sh stop "$1" ;;
+    *) scripts/peers.sh stop "$1" ;;
+  esac
+}
+# shellcheck source=scripts/processes.sh
+. scripts/processes.sh
 
-if settings=$(scripts/brokers.sh start --any); then
-  eval "$settings"
-  trap 'scripts/brokers.sh stop >/dev/null 2>&1' EXIT
+# Whatever ends this run ends what it started. What is killed outright is ended by
+# the next run, which knows it by --owner.
+finish() {
+  trap '' INT TERM HUP
+  stop_own cartorio-brokers
+  stop_own cartorio-peers
+  scripts/brokers.sh sweep # of tests that were ended
+  rm -f "$settings"
+}
+settings=$(mktemp)
+trap 'finish >/dev/null 2>&1' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+if guard scripts/brokers.sh start --any --owner $$ > "$settings"; then
+  eval "$(< "$settings")"
 else
   CARTORIO_BROKERS_MISSING=$(scripts/brokers.sh list)
 fi
@@ -16,9 +37,8 @@ for name in $CARTORIO_BROKERS_MISSING; do
   missing+=("$name could not be started: no test on a real $name ran")
 done
 if [ -z "${CARTORIO_TEST_PEER:-}" ]; then
-  if settings=$(scripts/peers.sh start); then
-    eval "$settings"
-    trap 'scripts/brokers.sh stop >/dev/null 2>&1; scripts/peers.sh stop >/dev/null 2>&1' EXIT
+  if guard scripts/peers.sh start --owner $$ > "$settings"; then
+    eval "$(< "$settings")"
   else
     missing+=("a registry of another maker could not be started: no migration in from it and out to it was tried")
   fi
@@ -40,17 +60,17 @@ if ! command -v buildah >/dev/null || [ "$(id -u)" != 0 ]; then
 fi
 [ -n "${CARTORIO_TEST_PACKAGES:-}" ] || outside+=("CARTORIO_TEST_PACKAGES is not set: the snippets for pre-commit, Maven and Gradle were not run with those tools")
 
-"$go" test -timeout 30m "$@" ./...
+guard "$go" test -timeout 30m "$@" ./...
 status=$?
 # A module of its own, so that watermill stays out of the product's.
 if (cd examples/watermill && "$go" mod download) >/dev/null 2>&1; then
-  (cd examples/watermill && "$go" test -timeout 5m "$@" ./...) || status=1
+  guard env -C examples/watermill "$go" test -timeout 5m "$@" ./... || status=1
 else
   missing+=("the modules of watermill could not be fetched: examples/watermill was not compiled")
 fi
 
 if [ $# -eq 0 ]; then
-  scripts/clients.sh || status=1 # it names by itself what it could not run
+  guard scripts/clients.sh || status=1 # it names by itself what it could not run
 else
   outside+=("arguments were given for go test: the programs of clients/suites were left out")
 fi

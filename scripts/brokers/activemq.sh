@@ -101,7 +101,7 @@ activemq_run() { # HOME
   setsid "${command[0]}" -Xms64m -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "-Djava.io.tmpdir=$1/tmp" "${command[@]:1}" \
     start "xbean:file:$1/activemq.xml" >> "$1/out" 2>&1 < /dev/null &
   pid=$!
-  echo "$pid" > "$1/pid"
+  record "$pid" "$1/pid"
   if ! await_port "$stomp" "$pid" || { [ -n "$amqp" ] && ! await_port "${amqp##*:}" "$pid"; }; then
     say "ActiveMQ did not open its ports; its log ends:"
     tail -20 "$1/out" >&2
@@ -119,7 +119,7 @@ restart_activemq() { # FOLDER
 
 stop_activemq() { # FOLDER
   local pid
-  pid=$(cat "$1/activemq/pid" 2>/dev/null) || return 0
+  pid=$(recorded "$1/activemq/pid") || return 0
   kill -CONT "$pid" 2>/dev/null || return 0 # a test may have paused it
   end "$pid"
 }

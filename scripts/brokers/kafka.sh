@@ -113,7 +113,7 @@ kafka_run() { # HOME LIBS PORT
   fi
   setsid "${java[@]}" kafka.Kafka "$1/server.properties" >> "$1/out" 2>&1 < /dev/null &
   pid=$!
-  echo "$pid" > "$1/pid"
+  record "$pid" "$1/pid"
   if ! await "$pid" kafka_answers "$3"; then
     say "Kafka did not answer on its port $3; its log ends:"
     tail -20 "$1/out" >&2
@@ -133,7 +133,7 @@ restart_kafka() { # FOLDER
 
 stop_kafka() { # FOLDER
   local pid
-  pid=$(cat "$1/kafka/pid" 2>/dev/null) || return 0
+  pid=$(recorded "$1/kafka/pid") || return 0
   kill -CONT "$pid" 2>/dev/null || return 0 # a test may have paused it
   end "$pid"
 }

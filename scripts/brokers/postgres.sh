@@ -36,7 +36,7 @@ run_postgres() { # FOLDER
     cd "$home/run"
     as_postgres setsid "$bin/postgres" -D "$home/run/data" -p "$port"
   ) >> "$home/out" 2>&1 < /dev/null &
-  echo $! > "$home/pid"
+  record $! "$home/pid"
   # The port opens before the server takes questions: after a crash it recovers first.
   if await $! "$bin/pg_isready" -q -h 127.0.0.1 -p "$port"; then
     echo "export CARTORIO_TEST_POSTGRES='postgres://cartorio:cartorio@127.0.0.1:$port/postgres?sslmode=disable'"
@@ -91,11 +91,11 @@ CONF
 }
 
 stop_postgres() { # FOLDER
-  local home=$1/postgres
-  [ -s "$home/pid" ] || return 0
+  local pid
+  pid=$(recorded "$1/postgres/pid") || return 0
   # TERM alone would wait for every client to leave.
-  kill -INT "$(cat "$home/pid")" 2>/dev/null || true
-  end "$(cat "$home/pid")"
+  kill -INT "$pid" 2>/dev/null || true
+  end "$pid"
 }
 
 restart_postgres() { # FOLDER

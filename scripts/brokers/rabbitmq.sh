@@ -60,7 +60,7 @@ rabbitmq_run() { # HOME
       setsid "$server"
   ) >> "$1/out" 2>&1 < /dev/null &
   shell=$!
-  echo "$shell" > "$1/shell"
+  record "$shell" "$1/shell"
   if ! await_port "$port" "$shell" || ! await_port "$stomp" "$shell" || ! await_port "$management" "$shell"; then
     say "RabbitMQ did not open its port $port; its log ends:"
     tail -20 "$1/out" >&2
@@ -76,14 +76,17 @@ restart_rabbitmq() { # FOLDER
   rabbitmq_run "$home"
 }
 
-# rabbitmq_end ends the broker. The shell that was started is not the broker: its
-# own file names the process.
+# rabbitmq_end ends the broker. The shell that was started may not be the broker,
+# nor live as long: all are of the session that it began, and what the broker's own
+# file names is asked first, so that it stops cleanly.
 rabbitmq_end() { # HOME
-  local file
-  for file in pid shell; do
-    [ -s "$1/$file" ] || continue
-    kill -CONT "$(cat "$1/$file")" 2>/dev/null || continue # a test may have paused it
-    end "$(cat "$1/$file")"
+  local shell pid
+  [ -s "$1/shell" ] || return 0
+  read -r shell _ < "$1/shell"
+  for pid in $(cat "$1/pid" 2>/dev/null) "$shell" $(in_session "$shell"); do
+    [[ " $(in_session "$shell" | tr '\n' ' ')" == *" $pid "* ]] || continue
+    kill -CONT "$pid" 2>/dev/null || true # a test may have paused it
+    end "$pid"
   done
 }
 

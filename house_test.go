@@ -114,7 +114,7 @@ var house = map[string]room{
 	"cmd/cartorio/internal/gitfs":   {never: []string{"net/http", "database/sql"}},
 	"cmd/cartorio/internal/archive": {never: append([]string{"path/filepath"}, pure...)},
 	"cmd/cartorio/internal/config":  {ours: []string{"compat", "schemas", "schemas/folder", "schemas/jsontext"}, outside: []string{yaml}, never: pure},
-	"cmd/cartorio/internal/gitops":  {ours: []string{"compat", "schemas", "clients/sr"}, never: []string{"database/sql", "os", "os/exec"}},
+	"cmd/cartorio/internal/gitops":  {ours: []string{"compat", "schemas", "clients/sr", "cmd/cartorio/internal/report"}, never: []string{"database/sql", "os", "os/exec"}},
 	"cmd/cartorio/internal/report":  {ours: []string{"compat", "schemas"}, never: pure},
 	"cmd/cartorio": {
 		ours: []string{

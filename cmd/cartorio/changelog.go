@@ -274,16 +274,15 @@ func (d logged) text(w io.Writer, colours bool) error {
 }
 
 func (d logged) markdown(w io.Writer) error {
-	escape := strings.NewReplacer("`", "'", "<", "&lt;", "*", `\*`, "_", `\_`, "[", `\[`, "#", `\#`, "@", "&#64;")
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Changes from %s to %s\n\nVersion advice: **%s**\n", escape.Replace(plain(d.Old)), escape.Replace(plain(d.New)), d.Advice)
+	fmt.Fprintf(&b, "## Changes from %s to %s\n\nVersion advice: **%s**\n", report.InMarkdown(d.Old), report.InMarkdown(d.New), d.Advice)
 	for _, s := range d.Schemas {
-		fmt.Fprintf(&b, "\n### %s\n\n", escape.Replace(plain(s.headline())))
+		fmt.Fprintf(&b, "\n### %s\n\n", report.InMarkdown(s.headline()))
 		if s.Reason != "" {
-			fmt.Fprintf(&b, "- **not checked**: %s\n", escape.Replace(plain(s.Reason)))
+			fmt.Fprintf(&b, "- **not checked**: %s\n", report.InMarkdown(s.Reason))
 		}
 		for _, f := range s.Changes {
-			line := escape.Replace(plain(logLine(f)))
+			line := report.InMarkdown(logLine(f))
 			if f.Severity == compat.SeverityBreaking {
 				line = "**" + strings.Replace(line, ": ", ":** ", 1)
 			}

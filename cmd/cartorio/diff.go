@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/report"
 	"github.com/cartorio-registry/cartorio/compat"
 )
 
@@ -125,17 +126,16 @@ func wholeFile(f compat.Finding) bool {
 // markdownDiff prints a table for each schema.
 func markdownDiff(w io.Writer, doc compat.Document, results []result, against string) error {
 	t := &text{}
-	cell := strings.NewReplacer("|", `\|`, "`", "'", "<", "&lt;", "*", `\*`, "_", `\_`)
 	for _, r := range results {
 		for _, c := range r.report.Compared {
 			if c.Verdict == compat.NotChecked {
-				fmt.Fprintf(&t.b, "### %s\n\nnot checked: %s\n\n", cell.Replace(plain(orWord(r.report.Label, c.Old.Label))), cell.Replace(plain(c.Reason)))
+				fmt.Fprintf(&t.b, "### %s\n\nnot checked: %s\n\n", report.InMarkdown(orWord(r.report.Label, c.Old.Label)), report.InMarkdown(c.Reason))
 				continue
 			}
 			if len(c.Findings) == 0 {
 				continue
 			}
-			fmt.Fprintf(&t.b, "### %s\n\n| | change | where | rule |\n|---|---|---|---|\n", cell.Replace(plain(orWord(r.report.Label, c.Old.Label))))
+			fmt.Fprintf(&t.b, "### %s\n\n| | change | where | rule |\n|---|---|---|---|\n", report.InMarkdown(orWord(r.report.Label, c.Old.Label)))
 			for _, f := range c.Findings {
 				severity := string(f.Severity) + hurts(f)
 				if f.Severity == compat.SeverityBreaking {
@@ -147,13 +147,13 @@ func markdownDiff(w io.Writer, doc compat.Document, results []result, against st
 				}
 				where := []string{}
 				if f.Path != "" {
-					where = append(where, cell.Replace(plain(f.Path)))
+					where = append(where, report.InMarkdown(f.Path))
 				}
 				// A finding about a whole file has no place in it.
 				if at.Line > 0 && !wholeFile(f) {
 					where = append(where, fmt.Sprintf("line %d", at.Line))
 				}
-				fmt.Fprintf(&t.b, "| %s | %s | %s | `%s` |\n", severity, cell.Replace(plain(f.Message)), strings.Join(where, ", "), f.Rule)
+				fmt.Fprintf(&t.b, "| %s | %s | %s | `%s` |\n", severity, report.InMarkdown(f.Message), strings.Join(where, ", "), f.Rule)
 			}
 			t.b.WriteByte('\n')
 		}

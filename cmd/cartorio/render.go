@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/report"
 	"github.com/cartorio-registry/cartorio/compat"
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -253,33 +254,7 @@ func located(l compat.Location) string {
 
 // plain keeps a text from a schema or a file name from steering the terminal or
 // breaking the line.
-func plain(s string) string {
-	if !strings.ContainsFunc(s, steers) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case steers(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// steers tells the control characters and those that turn the direction of
-// writing.
-func steers(r rune) bool {
-	return r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x2028 || r == 0x2029
-}
+func plain(s string) string { return report.Plain(s) }
 
 func plural(n int, one, many string) string {
 	if n == 1 {

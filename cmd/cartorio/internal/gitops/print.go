@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cartorio-registry/cartorio/cmd/cartorio/internal/report"
 	"github.com/cartorio-registry/cartorio/compat"
 )
 
@@ -185,7 +186,7 @@ func (p *Plan) Outcome() string {
 // and what is cut is counted.
 func (p *Plan) Markdown(readable func([]string) []string, most int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### Registry plan\n\n%s.\n", inMarkdown(p.Summary()))
+	fmt.Fprintf(&b, "### Registry plan\n\n%s.\n", report.InMarkdown(p.Summary()))
 	if !p.IsEmpty() {
 		b.WriteString("\n| | step |\n|---|---|\n")
 	}
@@ -195,9 +196,9 @@ func (p *Plan) Markdown(readable func([]string) []string, most int) string {
 		if l.Bad {
 			sign = "🔴"
 		}
-		row := fmt.Sprintf("| %s %s | %s", sign, l.Mark, inMarkdown(l.Text))
+		row := fmt.Sprintf("| %s %s | %s", sign, l.Mark, report.InMarkdown(l.Text))
 		for _, more := range l.More {
-			row += "<br>" + inMarkdown(strings.TrimSpace(more))
+			row += "<br>" + report.InMarkdown(strings.TrimSpace(more))
 		}
 		// The closing line must fit whatever is cut.
 		if row += " |\n"; hidden > 0 || b.Len()+len(row) > most-200 {
@@ -210,7 +211,7 @@ func (p *Plan) Markdown(readable func([]string) []string, most int) string {
 		fmt.Fprintf(&b, "\n**%d more steps are not shown.** `cartorio plan` prints all.\n", hidden)
 	}
 	for i, n := range p.Notes {
-		text := "- " + inMarkdown(n) + "\n"
+		text := "- " + report.InMarkdown(n) + "\n"
 		if i == 0 {
 			text = "\n" + text
 		}
@@ -221,7 +222,3 @@ func (p *Plan) Markdown(readable func([]string) []string, most int) string {
 	}
 	return b.String()
 }
-
-var markdown = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "\n", " ", "\r", " ")
-
-func inMarkdown(text string) string { return markdown.Replace(text) }

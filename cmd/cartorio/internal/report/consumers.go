@@ -107,7 +107,7 @@ func mdConsumers(d compat.Document, most int) string {
 		return false
 	}
 	for _, one := range list {
-		text := fmt.Sprintf("\n%s: %s\n", mdCode(one.Subject), mdText(one.Summary()))
+		text := fmt.Sprintf("\n%s: %s\n", mdCode(one.Subject), InMarkdown(one.Summary()))
 		if len(one.Hurt) > 0 {
 			text += "\n| consumer | environment | what happens | last message | why |\n|---|---|---|---|---|\n"
 		}
@@ -117,7 +117,7 @@ func mdConsumers(d compat.Document, most int) string {
 		for _, c := range one.Hurt {
 			cells := []string{c.Who, c.Where, c.What, c.Seen, c.Why}
 			for i, cell := range cells {
-				cells[i] = mdText(cell)
+				cells[i] = InMarkdown(cell)
 			}
 			if cut("| " + strings.Join(cells, " | ") + " |\n") {
 				return b.String()

@@ -42,7 +42,7 @@ func writeGitHub(w io.Writer, r Run) error {
 		fmt.Fprintf(&b, "::%s title=%s::%s\n", kind, ofProperty.Replace("Cartório"),
 			ofData.Replace(fmt.Sprintf("%d findings in all (%s); %d of them are annotated, the job summary and the other formats hold more", all, counts(r.Document.Summary), len(list))))
 	}
-	_, err := io.WriteString(w, clean(b.String()))
+	_, err := io.WriteString(w, visible(b.String()))
 	return err
 }
 

@@ -55,7 +55,7 @@ func writeGitLab(w io.Writer, r Run) error {
 			l.End = i.endLine
 		}
 		out = append(out, issue{
-			Description: text, Check: i.rule, Fingerprint: i.fingerprint, Severity: severity,
+			Description: visible(text), Check: i.rule, Fingerprint: i.fingerprint, Severity: severity,
 			Location: location{Path: strings.TrimPrefix(i.file, "./"), Lines: l},
 		})
 	}

@@ -19,9 +19,10 @@ var page = template.Must(template.New("page").Parse(`<!doctype html>
 <style>
 body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:#1b1b1b;background:#fff}
 table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;padding:.4rem .6rem;border-bottom:1px solid #ccc}
-code{font-family:ui-monospace,monospace;overflow-wrap:anywhere}.breaking,.not{color:#a40000;font-weight:600}.risk{color:#7a4b00}.note{color:#1f4f8f}.accepted{color:#555}
+td,p,li,h3{overflow-wrap:anywhere}td[class],td[data-l=Level]{overflow-wrap:normal}code{font-family:ui-monospace,monospace}.breaking,.not{color:#a40000;font-weight:600}.risk{color:#7a4b00}.note{color:#1f4f8f}.accepted{color:#555}
 dl{margin:.3rem 0;display:grid;grid-template-columns:max-content 1fr;gap:0 .8rem}dt{color:#555}dd{margin:0;overflow-wrap:anywhere}
-@media(prefers-color-scheme:dark){body{color:#eee;background:#181818}.breaking,.not{color:#ff8080}.risk{color:#ffc069}.note{color:#8ab8ff}.accepted,dt{color:#aaa}td,th{border-color:#444}}
+@media(max-width:50rem){table,tbody,tr,td{display:block}thead{display:none}tr{border-bottom:1px solid #ccc;padding:.4rem 0}td{border:0;padding:.1rem 0;overflow-wrap:anywhere}td[data-l]::before{content:attr(data-l) ": ";color:#666;font-weight:400}td:empty{display:none}}
+@media(prefers-color-scheme:dark){body{color:#eee;background:#181818}.breaking,.not{color:#ff8080}.risk{color:#ffc069}.note{color:#8ab8ff}.accepted,dt,td[data-l]::before{color:#aaa}td,th,tr{border-color:#444}}
 </style>
 </head>
 <body>
@@ -43,14 +44,14 @@ dl{margin:.3rem 0;display:grid;grid-template-columns:max-content 1fr;gap:0 .8rem
 {{if $r.Hurt}}<table>
 <thead><tr><th scope="col">Consumer</th><th scope="col">Environment</th><th scope="col">What happens</th><th scope="col">Last message</th><th scope="col">Why</th></tr></thead>
 <tbody>
-{{range $r.Hurt}}<tr><td>{{.Who}}</td><td>{{.Where}}</td><td>{{.What}}</td><td>{{.Seen}}</td><td>{{.Why}}</td></tr>
+{{range $r.Hurt}}<tr><td>{{.Who}}</td><td data-l="Environment">{{.Where}}</td><td data-l="What happens">{{.What}}</td><td data-l="Last message">{{.Seen}}</td><td data-l="Why">{{.Why}}</td></tr>
 {{end}}</tbody>
 </table>
 {{end}}{{end}}{{if .Compared}}<h2>Compared</h2>
 <table>
 <thead><tr><th scope="col">Subject</th><th scope="col">Before</th><th scope="col">Now</th><th scope="col">Level</th><th scope="col">Verdict</th></tr></thead>
 <tbody>
-{{range .Compared}}<tr><td>{{.Subject}}</td><td><code>{{.Base}}</code></td><td><code>{{.Head}}</code></td><td>{{.Level}}</td><td>{{.Verdict}}{{if .Reason}}: {{.Reason}}{{end}}</td></tr>
+{{range .Compared}}<tr><td>{{.Subject}}</td><td data-l="Before">{{if .Base}}<code>{{.Base}}</code>{{end}}</td><td data-l="Now">{{if .Head}}<code>{{.Head}}</code>{{end}}</td><td data-l="Level">{{.Level}}</td><td data-l="Verdict">{{.Verdict}}{{if .Reason}}: {{.Reason}}{{end}}</td></tr>
 {{end}}</tbody>
 </table>
 {{end}}<p><small>{{.Tool}}</small></p>
@@ -100,6 +101,6 @@ func writeHTML(w io.Writer, r Run) error {
 	}); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, clean(b.String()))
+	_, err := io.WriteString(w, visible(b.String()))
 	return err
 }

@@ -31,13 +31,13 @@ const opened = 5
 func Markdown(r Run, most int) string {
 	list, hidden := r.shown()
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Cartório: %s\n\n%s\n", verdict(r), mdText(summary(r)))
+	fmt.Fprintf(&b, "## Cartório: %s\n\n%s\n", verdict(r), InMarkdown(summary(r)))
 	for _, text := range r.remarks() {
 		if b.Len() > most/4 { // they must not drive the findings out
 			b.WriteString("\n- more remarks are in the log\n")
 			break
 		}
-		b.WriteString("\n- " + mdText(text) + "\n")
+		b.WriteString("\n- " + InMarkdown(text) + "\n")
 	}
 	who := mdConsumers(r.Document, most/4)
 	// The closing line must fit whatever is cut.
@@ -79,10 +79,10 @@ func mdItem(i item, brief bool) string {
 	if i.file != "" {
 		at = " " + mdCode(place(i.file, i.line, i.column))
 	}
-	fmt.Fprintf(&b, "\n%s **%s**%s %s: %s\n", icon, i.label(), at, mdCode(i.rule), mdText(i.message))
+	fmt.Fprintf(&b, "\n%s **%s**%s %s: %s\n", icon, i.label(), at, mdCode(i.rule), InMarkdown(i.message))
 	for _, l := range i.describe() {
 		if i.finding == nil {
-			fmt.Fprintf(&b, "- %s\n", mdText(l))
+			fmt.Fprintf(&b, "- %s\n", InMarkdown(l))
 			continue
 		}
 		label, text, _ := strings.Cut(l, ": ")
@@ -92,7 +92,7 @@ func mdItem(i item, brief bool) string {
 		case label == "path" || label == "fingerprint" || label == "base" || label == "witness":
 			fmt.Fprintf(&b, "- %s: %s\n", label, mdCode(text))
 		default:
-			fmt.Fprintf(&b, "- %s: %s\n", label, mdText(text))
+			fmt.Fprintf(&b, "- %s: %s\n", label, InMarkdown(text))
 		}
 	}
 	return b.String()
@@ -103,12 +103,13 @@ var mdEscapes = strings.NewReplacer(
 	"#", "\\#", "|", "\\|", "~", "\\~", "!", "\\!", "@", "&#64;", "\n", " ", "\r", " ", "\t", " ",
 )
 
-// mdText keeps a text from being read as markup, and from calling anybody.
-func mdText(s string) string { return mdEscapes.Replace(clean(s)) }
+// InMarkdown keeps a text from being read as markup, from calling anybody, and
+// from steering who reads it; it becomes one line.
+func InMarkdown(s string) string { return mdEscapes.Replace(visible(s)) }
 
 // mdCode is a text in a code span, whatever backticks it holds.
 func mdCode(s string) string {
-	s = strings.NewReplacer("\n", " ", "\r", " ").Replace(clean(s))
+	s = strings.NewReplacer("\n", " ", "\r", " ").Replace(visible(s))
 	fence := "`"
 	for strings.Contains(s, fence) {
 		fence += "`"

@@ -134,6 +134,7 @@ var (
 		}}}, true, ""},
 		{"rollout", &Shape{Type: "string", Enum: []string{"any", "consumers-first", "producers-first", "none", "open"}}, true, ""},
 		{"window", stringShape, true, "what holds while both versions run"},
+		{"look", stringShape, false, "what somebody must look at before either side moves"},
 		{"repaired", stringShape, false, "the new text with the repairs that go together"},
 		{"ways", textsShape, true, "what else a team can do"},
 	}}

@@ -3,6 +3,7 @@ package compat
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cartorio-registry/cartorio/schemas"
 )
@@ -52,6 +53,10 @@ type Advice struct {
 	Passes  []Pass  `json:"passes"` // by level, Confluent's policy and ours
 	Rollout Rollout `json:"rollout"`
 	Window  string  `json:"window"` // what holds while both versions run
+	// Look is what somebody must look at before either side moves: changes that
+	// every payload survives and that no payload shows to be harmless. Empty for
+	// none.
+	Look string `json:"look,omitempty"`
 	// Repaired is the new text with the repairs that go together, where the
 	// pair then passes under the level asked.
 	Repaired string   `json:"repaired,omitempty"`
@@ -102,6 +107,9 @@ func Advise(q Question) (Report, Advice, bool) {
 	report := Check(q)
 	a.Rollout = rolloutOf(at(Backward), at(Forward))
 	a.Window = a.Rollout.Window()
+	if a.Rollout != NoOrder { // where no order works, there is nothing to roll out
+		a.Look = q.look(old)
+	}
 	for _, c := range report.Compared {
 		a.Repaired = c.Repaired
 	}
@@ -109,6 +117,43 @@ func Advise(q Question) (Report, Advice, bool) {
 		a.Ways = ways(q.Subject, a.Repaired != "")
 	}
 	return report, a, true
+}
+
+// mostLooks is how many changes are named that somebody must look at.
+const mostLooks = 5
+
+// look names the changes that hurt softly: they keep what is read, and change
+// what it stands for or what lies beyond exact numbers.
+func (q Question) look(old Old) string {
+	c, ok := checkerFor(q.Checkers, q.Next.Source().Type)
+	if !ok || old.Schema == nil || old.Schema.Source().Type != q.Next.Source().Type {
+		return ""
+	}
+	_, changes, err := truth(c, old.Schema, q.Next, q)
+	if err != nil {
+		return "" // the rollout says already that nothing was proved
+	}
+	soft := func(o Outcome) bool { return o.Answer == Breaks && !o.Kind.IsHard() }
+	var names []string
+	n := 0
+	for _, change := range changes {
+		if !slices.ContainsFunc(q.layers(c), func(l Layer) bool {
+			e := change.Effects[l]
+			return soft(e.NewReadsOld) || soft(e.OldReadsNew)
+		}) {
+			continue
+		}
+		if n++; n <= mostLooks {
+			names = append(names, strings.TrimSuffix(change.Rule+" at "+change.Path, " at "))
+		}
+	}
+	if n > mostLooks {
+		names = append(names, fmt.Sprintf("%d more", n-mostLooks))
+	}
+	if n == 0 {
+		return ""
+	}
+	return "somebody must look first, since values are read and may mean something else: " + strings.Join(names, ", ")
 }
 
 // verdict is that of [Check] for one pair, without the findings that lead to it:

@@ -52,6 +52,35 @@ func TestAdviseRollout(t *testing.T) {
 	}
 }
 
+// What no payload shows to be harmless is looked at by somebody before anything
+// is rolled out, in any order that would do for the data.
+func TestAdviseLooksBeforeItRollsOut(t *testing.T) {
+	t.Parallel()
+	change := func(rule string, backward, forward compat.Outcome) compat.Change {
+		return compat.Change{Rule: rule, Path: "R." + rule, Old: place("/x", 0), New: place("/x", 0), Effects: compat.OnData(backward, forward)}
+	}
+	for name, c := range map[string]struct {
+		changes []compat.Change
+		whole   compat.Effect
+		rollout compat.Rollout
+		want    string
+	}{
+		"nothing":      {nil, effect(compat.Reads, compat.Reads), compat.AnyOrder, ""},
+		"both read":    {[]compat.Change{change("a", compat.Reads, compat.Reads)}, effect(compat.Reads, compat.Reads), compat.AnyOrder, ""},
+		"meaning":      {[]compat.Change{change("a", compat.Misleads, compat.Reads)}, effect(compat.Misleads, compat.Reads), compat.AnyOrder, "mean something else: a at R.a"},
+		"other way":    {[]compat.Change{change("a", compat.Reads, compat.Rounds)}, effect(compat.Reads, compat.Rounds), compat.AnyOrder, "mean something else: a at R.a"},
+		"beside break": {[]compat.Change{change("a", compat.Reads, compat.Refuses), change("b", compat.Misleads, compat.Misleads)}, effect(compat.Reads, compat.Refuses), compat.ConsumersFirst, "something else: b at R.b"},
+		"no order":     {[]compat.Change{change("a", compat.Refuses, compat.Refuses), change("b", compat.Misleads, compat.Misleads)}, effect(compat.Refuses, compat.Refuses), compat.NoOrder, ""},
+		"many":         {slices.Repeat([]compat.Change{change("a", compat.Misleads, compat.Reads)}, 7), effect(compat.Misleads, compat.Reads), compat.AnyOrder, "a at R.a, a at R.a, a at R.a, a at R.a, a at R.a, 2 more"},
+	} {
+		s := &script{changes: map[string][]compat.Change{"a>b": c.changes}, effects: map[string]compat.Effect{"a>b": c.whole}}
+		_, advice, ok := compat.Advise(s.ask(compat.Backward, "b", "a"))
+		if !ok || advice.Rollout != c.rollout || !strings.HasSuffix(advice.Look, c.want) || (c.want == "") != (advice.Look == "") {
+			t.Errorf("%s: rollout %q, look %q, want %q and %q", name, advice.Rollout, advice.Look, c.rollout, c.want)
+		}
+	}
+}
+
 // A break is told with its ways out; what passes needs none.
 func TestAdviseWays(t *testing.T) {
 	t.Parallel()

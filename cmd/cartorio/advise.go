@@ -86,7 +86,12 @@ func textAdvice(w io.Writer, colours bool, doc compat.Document, results []result
 }
 
 func (t *text) advice(a compat.Advice, findings []compat.Finding) {
-	fmt.Fprintf(&t.b, "%s: %s\n", t.paint(bold, plain(a.Head)), "rollout "+string(a.Rollout))
+	rollout := "rollout " + string(a.Rollout)
+	if a.Look != "" {
+		rollout += ", after a look"
+	}
+	fmt.Fprintf(&t.b, "%s: %s\n", t.paint(bold, plain(a.Head)), rollout)
+	t.line("look", a.Look)
 	t.line("window", a.Window)
 	for _, level := range []string{"BACKWARD", "FORWARD", "FULL"} {
 		for _, policy := range []string{"STRICT", "LENIENT"} {

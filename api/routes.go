@@ -158,7 +158,7 @@ var routes = []Route{
 	{Method: "GET", Path: "/api/v1/marks", Doc: "Get what a migration must carry beside versions, configs and modes.", Answer: marksShape, Handle: getMarks},
 	{Method: "PUT", Path: "/api/v1/marks", Doc: "Remember what another registry remembered; in mode IMPORT only.", Body: marksShape, Answer: emptyShape, Errors: []int{422, 42205, 42208}, Handle: putMarks},
 	{Method: "GET", Path: "/healthz", Doc: "Answer that the process is alive.", Answer: healthShape, Plain: true, Handle: getHealth},
-	{Method: "GET", Path: "/readyz", Doc: "Answer whether the process takes requests.", Answer: healthShape, Errors: []int{503}, Plain: true, Handle: getReadiness},
+	{Method: "GET", Path: "/readyz", Doc: "Answer whether the process takes requests, writes included: where none has shown it for 30 seconds, or for one while the disk has less than 1 MiB of room, it tries one.", Answer: healthShape, Errors: []int{503}, Plain: true, Handle: getReadiness},
 	{Method: "GET", Path: "/metrics", Doc: "Get the figures of this process, in the text form of Prometheus.", Answer: metricsShape, Plain: true, Handle: getMetrics},
 	{Method: "GET", Path: "/openapi.json", Doc: "Get this document.", Answer: documentShape, Plain: true, Handle: getDocument},
 }

@@ -236,6 +236,9 @@ func comparePair(ctx context.Context, head, base *side, p folder.Pairing, q comp
 	entry := entryOf(p)
 	q.Subject = orWord(entry.Subject.String(), entry.Path)
 	q.Identity, q.Also = identityOf(head, entry), q.Subject
+	if len(how.exceptions) > 0 {
+		q.Also = nameSeen(entry, head, base)
+	}
 	r.identity, r.also, r.from = q.Identity, q.Also, head.from
 	how.settle(entry, &q)
 	if p.New != nil {

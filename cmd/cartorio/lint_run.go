@@ -147,12 +147,12 @@ func (l *linter) entry(ctx context.Context, head *side, e *folder.Entry, configu
 		subject.Schema = s
 		return of.Look(subject)
 	}
-	accept, identity := l.accepting(label, configured, e), identityOf(head, e)
+	accept, identity, also := l.accepting(label, configured, e), identityOf(head, e), nameSeen(e, head)
 	if l.c.fix {
 		open := func(s schemas.Schema) []lint.Remark {
 			_, said := accept(s.Source())
 			return slices.DeleteFunc(look(s), func(r lint.Remark) bool {
-				f := l.finding(wanted[r.Rule], r, report, identity, head.label)
+				f := l.finding(wanted[r.Rule], r, report, identity, also, head.label)
 				return said(r, wanted[r.Rule], &f)
 			})
 		}
@@ -163,7 +163,7 @@ func (l *linter) entry(ctx context.Context, head *side, e *folder.Entry, configu
 	ignores, said := accept(schema.Source())
 	remarks := look(schema)
 	for _, r := range remarks {
-		f := l.finding(wanted[r.Rule], r, report, identity, head.label)
+		f := l.finding(wanted[r.Rule], r, report, identity, also, head.label)
 		said(r, wanted[r.Rule], &f)
 		comparison.Findings = append(comparison.Findings, f)
 	}
@@ -176,7 +176,7 @@ func (l *linter) entry(ctx context.Context, head *side, e *folder.Entry, configu
 }
 
 // finding is a remark as a document shows it.
-func (l *linter) finding(rule lint.Rule, r lint.Remark, of compat.Report, identity, label string) compat.Finding {
+func (l *linter) finding(rule lint.Rule, r lint.Remark, of compat.Report, identity, also, label string) compat.Finding {
 	about := r.Path
 	if r.Value != "" {
 		about += "\x00" + r.Value
@@ -188,7 +188,9 @@ func (l *linter) finding(rule lint.Rule, r lint.Remark, of compat.Report, identi
 			EndLine: max(r.Place.End.Line, 0), EndColumn: max(r.Place.End.Column, 0), Pointer: string(r.Place.Pointer),
 		},
 		Message: r.Text, Why: rule.Why, Fix: rule.Instead, Fingerprint: compat.FileFingerprint(of.Format, identity, r.Rule, about),
-		Also: compat.FileFingerprint(of.Format, of.Subject, r.Rule, about),
+	}
+	if also != "" {
+		f.Also = compat.FileFingerprint(of.Format, also, r.Rule, about)
 	}
 	if f.Aliases == nil {
 		f.Aliases = []string{}

@@ -47,7 +47,10 @@ type side struct {
 
 	// from is the way to the tree from the repository's root, else from the
 	// configuration's folder: subjects are identified by it.
-	from   string
+	from string
+	// atRoot tells whether there is a file where identities begin; nil where that is
+	// the side's own folder.
+	atRoot func(p string) bool
 	root   string   // folder on disk
 	commit string   // of a git side
 	dir    string   // of a git side, inside the repository
@@ -119,6 +122,7 @@ func openDisk(ctx context.Context, arg string, r reading) (*side, error) {
 		}
 	}
 	s.from = r.anchored(s.root)
+	s.atRoot = besideOnDisk(s.root, s.from)
 	declared, families := r.declared.under(s.root)
 	if err := s.read(ctx, root.FS(), r, declared, families); err != nil {
 		s.close()
@@ -192,6 +196,7 @@ func openGit(ctx context.Context, spec gitfs.Spec, head *side, allowEmpty bool, 
 		if s.from = dir; file != "" {
 			s.from = path.Dir(dir)
 		}
+		s.atRoot = besideInCommit(ctx, repository, commit, s.from)
 		if err := s.read(ctx, tree, r, declared, families); err != nil {
 			s.close()
 			return nil, err

@@ -3,10 +3,7 @@ package activemq
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/go-stomp/stomp/v3/frame"
 
@@ -29,24 +26,13 @@ type ProducerOptions struct {
 type Producer struct {
 	validator *validate.Validator
 	pin       validate.Pin
-	open      Open
 	mayLose   bool
 	window    chan struct{}
-	connect   chan struct{} // whoever is in it may look for the link
+	links     *deliver.Shared[*link]
 
 	// A message that the broker's ERROR may have been about goes alone, so that it is
 	// known which one it was.
 	together sync.RWMutex
-
-	link      *link     // guarded by connect, as are the two below
-	notBefore time.Time // a connection is tried again
-	pause     time.Duration
-	answered  atomic.Bool // a receipt came since the last connection was tried
-
-	mu        sync.Mutex
-	closed    bool
-	unreached error // why the last connection was not made
-	busy      sync.WaitGroup
 }
 
 // NewProducer makes a producer that writes with the schema that pin names. It
@@ -58,7 +44,9 @@ func NewProducer(open Open, v *validate.Validator, pin validate.Pin, o ProducerO
 	if o.LossAcceptable != "" {
 		v.Logger().Warn("messages may be lost: they are sent without receipts", "reason", o.LossAcceptable)
 	}
-	return &Producer{validator: v, pin: pin, mayLose: o.LossAcceptable != "", open: open, window: make(chan struct{}, o.Window), connect: make(chan struct{}, 1)}
+	links := deliver.NewShared(func(ctx context.Context) (*link, error) { return openLink(ctx, open, 0) },
+		func(l *link) bool { return l.why() != nil }, func(l *link) { l.lose(errLeft) })
+	return &Producer{validator: v, pin: pin, mayLose: o.LossAcceptable != "", links: links, window: make(chan struct{}, o.Window)}
 }
 
 // Publish validates, stamps and publishes a message. It answers nil when the
@@ -125,14 +113,11 @@ func (p *Producer) send(ctx context.Context, destination string, m *Message) err
 
 // publish sends a frame until its fate is known or ctx ends.
 func (p *Producer) publish(ctx context.Context, f *frame.Frame) (Fate, error) {
-	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
+	end, ok := p.links.Begin()
+	if !ok {
 		return Unsent, ErrClosed
 	}
-	p.busy.Add(1)
-	p.mu.Unlock()
-	defer p.busy.Done()
+	defer end()
 	select {
 	case p.window <- struct{}{}:
 	case <-ctx.Done():
@@ -141,13 +126,13 @@ func (p *Producer) publish(ctx context.Context, f *frame.Frame) (Fate, error) {
 	defer func() { <-p.window }()
 	fate, isAlone := Unsent, false
 	for {
-		l, err := p.connected(ctx)
+		l, err := p.links.Get(ctx)
 		if err != nil {
 			return fate, err
 		}
 		isSent, err := p.try(ctx, l, f, isAlone)
 		if err == nil {
-			p.answered.Store(true)
+			p.links.Used()
 			return 0, nil
 		}
 		if isSent {
@@ -188,85 +173,6 @@ func (p *Producer) try(ctx context.Context, l *link, f *frame.Frame, isAlone boo
 	return l.ask(ctx, f)
 }
 
-// connected gives the link, a new one when the old one is lost. One caller looks
-// for it at a time, and waits after a failure.
-func (p *Producer) connected(ctx context.Context) (*link, error) {
-	for {
-		select {
-		case p.connect <- struct{}{}:
-		case <-ctx.Done():
-			return nil, p.orUnreached(ctx.Err())
-		}
-		l, wait := p.look(ctx)
-		<-p.connect
-		if l != nil {
-			return l, nil
-		}
-		if err := deliver.Sleep(ctx, wait); err != nil {
-			return nil, p.orUnreached(err)
-		}
-	}
-}
-
-// orUnreached is why ctx ended, with why there is no connection.
-func (p *Producer) orUnreached(err error) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.unreached != nil {
-		return fmt.Errorf("%w: %w", err, p.unreached)
-	}
-	return err
-}
-
-// look gives the link, or how long to wait until it is worth another look.
-func (p *Producer) look(ctx context.Context) (*link, time.Duration) {
-	if p.link != nil && p.link.why() == nil {
-		return p.link, 0
-	}
-	if wait := time.Until(p.notBefore); wait > 0 {
-		return nil, wait
-	}
-	if p.answered.Swap(false) {
-		p.pause = 0
-	}
-	p.pause = min(max(2*p.pause, deliver.FirstPause), deliver.LongestPause)
-	l, err := openLink(ctx, p.open, 0)
-	// One that is lost before it is of use is not to be made again at once either.
-	p.notBefore = time.Now().Add(p.pause)
-	p.mu.Lock()
-	p.unreached = err
-	p.mu.Unlock()
-	if err != nil {
-		return nil, p.pause
-	}
-	p.link = l
-	return l, 0
-}
-
 // Close takes no more messages, waits, as long as ctx lasts, for those on their
 // way, and ends the connection.
-func (p *Producer) Close(ctx context.Context) error {
-	p.mu.Lock()
-	p.closed = true
-	p.mu.Unlock()
-	idle := make(chan struct{})
-	go func() {
-		p.busy.Wait()
-		close(idle)
-	}()
-	var err error
-	select {
-	case <-idle:
-	case <-ctx.Done():
-		err = fmt.Errorf("close a producer with messages on their way: %w", ctx.Err())
-	}
-	select {
-	case p.connect <- struct{}{}:
-		if p.link != nil {
-			p.link.lose(errLeft)
-		}
-		<-p.connect
-	case <-ctx.Done(): // whoever is connecting sees that its ctx ends
-	}
-	return err
-}
+func (p *Producer) Close(ctx context.Context) error { return p.links.Close(ctx) }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/Azure/go-amqp"
 
@@ -20,43 +19,39 @@ const mostLinks = 64
 // validates nothing. What was on its way when a connection is lost is sent again
 // on the next one.
 type publisher struct {
-	open    Open
+	conn    *deliver.Shared[*links]
 	mayLose bool // what is sent is settled, and has no outcome
 	window  chan struct{}
-	connect chan struct{} // whoever is in it may look for the connection
-
-	// Guarded by connect.
-	links     *links
-	notBefore time.Time // a connection is tried again
-	pause     time.Duration
-
-	mu        sync.Mutex
-	closed    bool
-	unreached error // why the last connection was not made
-	accepted  bool  // something was, since the last connection was tried
-	busy      sync.WaitGroup
 }
 
 func newPublisher(open Open, window int) *publisher {
-	return &publisher{open: open, window: make(chan struct{}, window), connect: make(chan struct{}, 1)}
+	p := &publisher{window: make(chan struct{}, window)}
+	p.conn = deliver.NewShared(func(ctx context.Context) (*links, error) {
+		conn, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &links{conn: conn, mayLose: p.mayLose, senders: map[string]*attached{}}, nil
+	}, (*links).isLost, func(l *links) { _ = l.conn.Close() })
+	return p
 }
+
+// close takes no more messages and waits for those on their way.
+func (p *publisher) close(ctx context.Context) error { return p.conn.Close(ctx) }
 
 // publish sends a message until its fate is known or ctx ends.
 func (p *publisher) publish(ctx context.Context, address string, m *amqp.Message) error {
 	fail := func(fate Fate, err error) error {
 		return &Error{Fate: fate, Address: address, MessageID: text(m, messageIDHeader), Err: err}
 	}
-	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
+	end, ok := p.conn.Begin()
+	if !ok {
 		return fail(Unsent, ErrClosed)
 	}
-	p.busy.Add(1)
-	p.mu.Unlock()
-	defer p.busy.Done()
+	defer end()
 	fate, pause := Unsent, deliver.FirstPause
 	for {
-		l, err := p.connected(ctx)
+		l, err := p.conn.Get(ctx)
 		if err != nil {
 			return fail(fate, err)
 		}
@@ -92,7 +87,7 @@ func (p *publisher) publish(ctx context.Context, address string, m *amqp.Message
 		}
 		switch state := a.state.(type) {
 		case *amqp.StateAccepted:
-			p.took()
+			p.conn.Used()
 			return nil
 		case *amqp.StateRejected:
 			return fail(fateOfRejected(state.Error), orRejected(state.Error))
@@ -104,7 +99,7 @@ func (p *publisher) publish(ctx context.Context, address string, m *amqp.Message
 			switch {
 			case a.err != nil:
 			case p.mayLose:
-				p.took()
+				p.conn.Used()
 				return nil
 			default:
 				return fail(Unknown, fmt.Errorf("the broker's outcome is %T", a.state))
@@ -120,101 +115,6 @@ func (p *publisher) publish(ctx context.Context, address string, m *amqp.Message
 		}
 		pause = min(2*pause, deliver.LongestPause)
 	}
-}
-
-// took remembers that the connection is of use.
-func (p *publisher) took() {
-	p.mu.Lock()
-	p.accepted = true
-	p.mu.Unlock()
-}
-
-// connected gives the links of the connection, a new one when the old one is
-// lost. One caller looks for it at a time, and waits after a failure.
-func (p *publisher) connected(ctx context.Context) (*links, error) {
-	for {
-		select {
-		case p.connect <- struct{}{}:
-		case <-ctx.Done():
-			return nil, p.orUnreached(ctx.Err())
-		}
-		l, wait := p.look(ctx)
-		<-p.connect
-		if l != nil {
-			return l, nil
-		}
-		if err := deliver.Sleep(ctx, wait); err != nil {
-			return nil, p.orUnreached(err)
-		}
-	}
-}
-
-// orUnreached is why ctx ended, with why there is no connection.
-func (p *publisher) orUnreached(err error) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.unreached != nil {
-		return fmt.Errorf("%w: %w", err, p.unreached)
-	}
-	return err
-}
-
-// look gives the links, or how long to wait until it is worth another look.
-func (p *publisher) look(ctx context.Context) (*links, time.Duration) {
-	if p.links != nil && !p.links.isLost() {
-		return p.links, 0
-	}
-	if wait := time.Until(p.notBefore); wait > 0 {
-		return nil, wait
-	}
-	p.mu.Lock()
-	if p.accepted {
-		p.accepted, p.pause = false, 0
-	}
-	p.mu.Unlock()
-	p.pause = min(max(2*p.pause, deliver.FirstPause), deliver.LongestPause)
-	if p.links != nil {
-		_ = p.links.conn.Close()
-	}
-	conn, err := p.open(ctx)
-	// One that is lost before it is of use is not to be made again at once either.
-	p.notBefore = time.Now().Add(p.pause)
-	p.mu.Lock()
-	p.unreached = err
-	p.mu.Unlock()
-	if err != nil {
-		return nil, p.pause
-	}
-	p.links = &links{conn: conn, mayLose: p.mayLose, senders: map[string]*attached{}}
-	return p.links, 0
-}
-
-// close takes no more messages, waits, as long as ctx lasts, for those on their
-// way, and ends the connection.
-func (p *publisher) close(ctx context.Context) error {
-	p.mu.Lock()
-	p.closed = true
-	p.mu.Unlock()
-	idle := make(chan struct{})
-	go func() {
-		p.busy.Wait()
-		close(idle)
-	}()
-	var err error
-	select {
-	case <-idle:
-	case <-ctx.Done():
-		err = fmt.Errorf("close a publisher with messages on their way: %w", ctx.Err())
-	}
-	select {
-	case p.connect <- struct{}{}:
-		if p.links != nil {
-			_ = p.links.conn.Close()
-		}
-		<-p.connect
-	case <-ctx.Done(): // whoever is connecting sees that its ctx ends
-	}
-	return err
 }
 
 // links are the senders of one connection, by address.

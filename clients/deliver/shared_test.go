@@ -1,0 +1,90 @@
+package deliver_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cartorio-registry/cartorio/clients/deliver"
+)
+
+// A connection is shared while it lasts, tried again with pauses that double, and
+// soon again when the last one was of use.
+func TestShared(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		errAway := errors.New("away")
+		began := time.Now()
+		var tried []time.Duration
+		var left []int
+		isAway, lost := false, map[int]bool{}
+		s := deliver.NewShared(func(context.Context) (int, error) {
+			tried = append(tried, time.Since(began))
+			if isAway {
+				return 0, errAway
+			}
+			return len(tried), nil
+		}, func(n int) bool { return lost[n] }, func(n int) { left = append(left, n) })
+		get := func(patience time.Duration) (int, error) {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			return s.Get(ctx)
+		}
+		for range 2 {
+			if n, err := get(time.Second); n != 1 || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		// It is lost before it was of use, and then there is none.
+		lost[1], isAway = true, true
+		if _, err := get(time.Second); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errAway) {
+			t.Error(err)
+		}
+		isAway = false
+		n, err := get(time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// One that was of use is followed at once, and the pauses begin anew.
+		s.Used()
+		time.Sleep(time.Minute)
+		for range 2 {
+			lost[n] = true
+			if n, err = get(time.Second); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ms := func(list ...time.Duration) (out []time.Duration) {
+			for _, one := range list {
+				out = append(out, one*time.Millisecond)
+			}
+			return out
+		}
+		if d := cmp.Diff(ms(0, 100, 300, 700, 1500, 61500, 61600), tried); d != "" {
+			t.Error(d)
+		}
+		end, ok := s.Begin()
+		if !ok {
+			t.Fatal("it is closed")
+		}
+		brief, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := s.Close(brief); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		end()
+		if err := s.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, ok := s.Begin(); ok {
+			t.Error("something began after the end")
+		}
+		if d := cmp.Diff([]int{1, 5, 6, 7}, left); d != "" {
+			t.Errorf("what was ended: %s", d)
+		}
+	})
+}

@@ -98,7 +98,8 @@ end_group() { # PID
 }
 
 # guard runs a command in a group of its own and answers its exit code. Who is told
-# to end meanwhile ends the group first, and then runs its own trap of EXIT.
+# to end meanwhile ends the group first, and then runs its own trap of EXIT. The
+# command may not read from a terminal, whose it is not.
 guard() { # COMMAND...
   local status=0
   trap 'told=130' INT # until it is known whom to end

@@ -37,9 +37,9 @@ func Open(a brokers.Address) *Box {
 }
 
 const (
-	// quiet is how long the queue may give nothing before it is taken to have ended:
-	// a receiver is not told how much lies in it.
-	quiet = time.Second
+	// quiet is how long the queue may give nothing before the broker is asked whether
+	// that is all: a receiver is not told how much lies in it.
+	quiet = 500 * time.Millisecond
 	// credit is how many letters are asked for at once.
 	credit = 100
 	// outcomeTime bounds the wait for one outcome, and taking leave.
@@ -108,7 +108,7 @@ func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.
 				return fmt.Errorf("ask for messages: %w", err)
 			}
 		}
-		m, err := next(ctx, r)
+		m, err := b.next(ctx, conn, r)
 		if m == nil || err != nil {
 			return err
 		}
@@ -133,20 +133,41 @@ func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.
 	}
 }
 
-// next waits for a message; nil for none.
-func next(ctx context.Context, r amqp10.Receiver) (*amqp.Message, error) {
-	waiting, cancel := context.WithTimeout(ctx, quiet)
-	defer cancel()
-	m, err := r.Receive(waiting, nil)
-	switch {
-	case err == nil:
-		return m, nil
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case waiting.Err() != nil:
-		return nil, nil
+// next waits for a message; nil for none. That none comes for a while says little
+// on a busy machine: then the broker is asked something else about the queue, which
+// it answers when it gets to it, and none has come after that either.
+func (b *Box) next(ctx context.Context, conn amqp10.Conn, r amqp10.Receiver) (*amqp.Message, error) {
+	for isAsked := false; ; isAsked = true {
+		waiting, cancel := context.WithTimeout(ctx, quiet)
+		m, err := r.Receive(waiting, nil)
+		isQuiet := waiting.Err() != nil
+		cancel()
+		switch {
+		case err == nil:
+			return m, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case !isQuiet:
+			return nil, fmt.Errorf("take a message: %w", explain(err))
+		case isAsked:
+			return nil, nil
+		}
+		if err := b.ask(ctx, conn); err != nil {
+			return nil, fmt.Errorf("see whether that is all: %w", explain(err))
+		}
 	}
-	return nil, fmt.Errorf("take a message: %w", explain(err))
+}
+
+// ask has the broker answer about the queue: a link that takes nothing comes and
+// goes. ActiveMQ does not answer a drain, which is made for this.
+func (b *Box) ask(ctx context.Context, conn amqp10.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, outcomeTime)
+	defer cancel()
+	link, err := conn.NewReceiver(ctx, b.queue, "", 0)
+	if err != nil {
+		return err
+	}
+	return link.Close(ctx)
 }
 
 // The names of properties that a letter carries beside headers.

@@ -4,7 +4,7 @@ TOOL = $(GO) tool -modfile=tools/go.mod
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS = -s -w -X main.version=$(VERSION)
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint gen fuzz bench cover docker image debezium deps clients hunt hammer kills scale release soak ci
+.PHONY: help build test race lint gen fuzz bench ratios cover docker image debezium deps clients hunt hammer kills scale release soak ci
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -29,6 +29,9 @@ fuzz: ## every fuzz target for FUZZTIME (20s)
 
 bench: ## every benchmark
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+ratios: ## what we take beside what others take, held to scripts/ratios.txt; ROWS picks some, WRITE=1 keeps them
+	$(GO) run ./scripts/ratios $(if $(ROWS),-rows '$(ROWS)') $(if $(WRITE),-write)
 
 cover: ## coverage by package
 	$(GO) test -coverprofile=cover.out ./... && $(GO) tool cover -func=cover.out | tail -1

@@ -102,7 +102,9 @@ func (s *Shared[C]) look(ctx context.Context) (conn C, wait time.Duration) {
 	// One that is lost before it is of use is not to be made again at once either.
 	s.notBefore = time.Now().Add(s.pause)
 	s.mu.Lock()
-	s.unreached = err
+	if err == nil || s.unreached == nil || ctx.Err() == nil {
+		s.unreached = err // what was cut short knows no better than the try before
+	}
 	s.mu.Unlock()
 	if err != nil {
 		return conn, s.pause

@@ -12,6 +12,27 @@ import (
 	"github.com/cartorio-registry/cartorio/clients/deliver"
 )
 
+// A try that is cut short does not hide why the one before it failed.
+func TestSharedSaysWhy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		errAway := errors.New("away")
+		tries := 0
+		s := deliver.NewShared(func(ctx context.Context) (int, error) {
+			if tries++; tries == 1 {
+				return 0, errAway
+			}
+			<-ctx.Done()
+			return 0, ctx.Err()
+		}, func(int) bool { return false }, func(int) {})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := s.Get(ctx); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errAway) || tries != 2 {
+			t.Errorf("after %d tries: %v", tries, err)
+		}
+	})
+}
+
 // A connection is shared while it lasts, tried again with pauses that double, and
 // soon again when the last one was of use.
 func TestShared(t *testing.T) {

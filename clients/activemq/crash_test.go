@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -108,7 +107,7 @@ func TestRealSilence(t *testing.T) {
 		t.Fatalf("while it beats: %v", err)
 	case <-time.After(2 * silence):
 	}
-	own.Signal(syscall.SIGSTOP)
+	own.Signal(brokertest.Pause)
 	if err := brokertest.Next(t, got); err == nil || !strings.Contains(err.Error(), "silent") {
 		t.Errorf("in silence: %v", err)
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -42,15 +42,15 @@ func (w *Workshop) BrokerTrouble(t *testing.T, own *Own, at Place, trouble Troub
 			f()
 		}
 	}
-	own.Signal(syscall.SIGSTOP)
+	own.Signal(Pause)
 	since := time.Now()
 	call(trouble.Silent)
 	Await(t, "the silence lasts", func() bool { return time.Since(since) > outage() })
-	own.Signal(syscall.SIGCONT)
+	own.Signal(Resume)
 	r.goesOn(fmt.Sprintf("silent for %v", outage()))
 
 	call(trouble.Before)
-	own.Signal(syscall.SIGKILL)
+	own.Signal(os.Kill)
 	since = time.Now()
 	call(trouble.While)
 	Await(t, "the broker stays away", func() bool { return time.Since(since) > outage() })

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -61,13 +60,20 @@ func (o *Own) script(args ...string) {
 func (o *Own) Setting(variable string) string { return o.settings[variable] }
 
 // Signal sends the broker's process a signal.
-func (o *Own) Signal(s syscall.Signal) {
+func (o *Own) Signal(s os.Signal) {
 	o.t.Helper()
+	if s == nil {
+		o.t.Fatal("this system cannot have a process pause")
+	}
 	pid := 0
 	if _, err := fmt.Sscan(o.settings["CARTORIO_TEST_"+strings.ToUpper(o.broker)+"_PID"], &pid); err != nil {
 		o.t.Fatalf("the broker's process id: %v", err)
 	}
-	if err := syscall.Kill(pid, s); err != nil {
+	process, err := os.FindProcess(pid)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	if err := process.Signal(s); err != nil {
 		o.t.Fatal(err)
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -318,7 +317,9 @@ func die(address, at string) int {
 	}
 	_, err = deadletter.Replay(context.Background(), b, deadletter.ReplayOptions{Tell: func(deadletter.Replayed) {
 		if n--; n == 0 {
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			if self, err := os.FindProcess(os.Getpid()); err == nil {
+				_ = self.Kill()
+			}
 			time.Sleep(time.Minute)
 		}
 	}})

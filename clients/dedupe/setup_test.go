@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/cartorio-registry/cartorio/clients/dbtest"
@@ -103,7 +102,9 @@ func consume(text string) error {
 				return err
 			}
 			if dies && p.Place == "before the commit" {
-				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				if self, err := os.FindProcess(os.Getpid()); err == nil {
+					_ = self.Kill()
+				}
 				select {}
 			}
 			return nil
@@ -112,7 +113,9 @@ func consume(text string) error {
 			return err
 		}
 		if dies { // after the commit, before the acknowledgement
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			if self, err := os.FindProcess(os.Getpid()); err == nil {
+				_ = self.Kill()
+			}
 			select {}
 		}
 		acks.Lock()

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -36,8 +35,7 @@ func spend(t testing.TB, most int, name string, args ...string) cost {
 	if code := cmd.ProcessState.ExitCode(); code < 0 || code > most {
 		t.Fatalf("%s %v: %v\n%s", name, args, err, complaint.String())
 	}
-	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	return cost{cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), clock, usage.Maxrss >> 10}
+	return cost{cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), clock, mostHeld(cmd.ProcessState)}
 }
 
 // built is the program as it is released.

@@ -5,13 +5,13 @@ import (
 	"runtime"
 	"runtime/metrics"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/cartorio-registry/cartorio/compat"
 	checker "github.com/cartorio-registry/cartorio/compat/protobuf"
 	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/costtest"
 	"github.com/cartorio-registry/cartorio/schemas/protobuf"
 )
 
@@ -66,16 +66,6 @@ func live() int64 {
 	return int64(sample[0].Value.Uint64())
 }
 
-// spent is the processor time of the process.
-func spent(t *testing.T) time.Duration {
-	t.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // TestHostilePairs: pairs at the limits of texts stay bounded, or are left not
 // checked.
 func TestHostilePairs(t *testing.T) {
@@ -127,7 +117,7 @@ func TestHostilePairs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			old, next := mustParse(t, c.old), mustParse(t, c.next)
 			runtime.GC()
-			at, before := spent(t), live()
+			at, before := costtest.Spent(), live()
 			done, most := make(chan struct{}), make(chan int64)
 			go func() {
 				peak := before
@@ -142,7 +132,7 @@ func TestHostilePairs(t *testing.T) {
 				}
 			}()
 			effects, changes := checker.Checker.Truth(old, next, compat.Budget{})
-			took := spent(t) - at
+			took := costtest.Spent() - at
 			close(done)
 			held := (<-most - before) >> 20
 			t.Logf("%s of processor time, %d MB live: %d changes, wire %v, json %v", took.Round(time.Millisecond), held, len(changes), effects[compat.Wire], effects[compat.JSONMapping])

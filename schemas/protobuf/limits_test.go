@@ -6,11 +6,11 @@ import (
 	"runtime"
 	"runtime/metrics"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/cartorio-registry/cartorio/schemas"
+	"github.com/cartorio-registry/cartorio/schemas/costtest"
 	"github.com/cartorio-registry/cartorio/schemas/protobuf"
 )
 
@@ -81,15 +81,8 @@ func within(t *testing.T, fn func()) {
 		metrics.Read(sample)
 		return int64(sample[0].Value.Uint64())
 	}
-	spent := func() time.Duration {
-		var u syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-			t.Fatal(err)
-		}
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
 	runtime.GC()
-	before, at := live(), spent()
+	before, at := live(), costtest.Spent()
 	done, most := make(chan struct{}), make(chan int64)
 	go func() {
 		peak := before
@@ -104,7 +97,7 @@ func within(t *testing.T, fn func()) {
 		}
 	}()
 	fn()
-	took := spent() - at
+	took := costtest.Spent() - at
 	close(done)
 	held := (<-most - before) >> 20
 	t.Logf("%v of processor time, %d MB live", took.Round(time.Millisecond), held)

@@ -79,7 +79,7 @@ start_activemq() { # FOLDER
       <individualDeadLetterStrategy queuePrefix="DLQ." useQueueForQueueMessages="true" processNonPersistent="true"/>
     </deadLetterStrategy></policyEntry></policyEntries></policyMap></destinationPolicy>
     <systemUsage><systemUsage>
-      <memoryUsage><memoryUsage limit="64 mb"/></memoryUsage><storeUsage><storeUsage limit="256 mb"/></storeUsage><tempUsage><tempUsage limit="64 mb"/></tempUsage>
+      <memoryUsage><memoryUsage limit="64 mb"/></memoryUsage><storeUsage><storeUsage limit="1 gb"/></storeUsage><tempUsage><tempUsage limit="64 mb"/></tempUsage>
     </systemUsage></systemUsage>
     <transportConnectors><transportConnector name="stomp" uri="stomp://127.0.0.1:$stomp"/>$connector</transportConnectors>
   </broker>
@@ -98,7 +98,7 @@ activemq_run() { # HOME
   stomp=$(cat "$1/stomp")
   [ ! -s "$1/amqp" ] || amqp=$(cat "$1/amqp")
   mapfile -t command < "$1/command"
-  setsid "${command[0]}" -Xms64m -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "-Djava.io.tmpdir=$1/tmp" "${command[@]:1}" \
+  setsid "${command[0]}" -Xms64m -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "-Djava.io.tmpdir=$1/tmp" "${command[@]:1}" \
     start "xbean:file:$1/activemq.xml" >> "$1/out" 2>&1 < /dev/null &
   pid=$!
   record "$pid" "$1/pid"

@@ -55,7 +55,9 @@ command -v git >/dev/null || missing+=("git is not installed: the tests of git: 
 outside=()
 [ -n "${CARTORIO_CONFORMANCE:-}" ] || outside+=("CARTORIO_CONFORMANCE is not set: no outside case folder was run (the project's own cases were)")
 [ -n "${CARTORIO_BUF:-}" ] || outside+=("CARTORIO_BUF is not set: the gate was not timed beside buf")
-if ! command -v buildah >/dev/null || [ "$(id -u)" != 0 ]; then
+if command -v buildah >/dev/null && [ "$(id -u)" = 0 ]; then
+  export CARTORIO_TEST_IMAGE=yes
+else
   outside+=("no image of the Dockerfile was built, which needs buildah and root here: make image installs it and builds both")
 fi
 [ -n "${CARTORIO_TEST_PACKAGES:-}" ] || outside+=("CARTORIO_TEST_PACKAGES is not set: the snippets for pre-commit, Maven and Gradle were not run with those tools")

@@ -155,7 +155,7 @@ func TestCrowdHunt(t *testing.T) {
 	h := newHunt(t)
 	h.alone = true
 	refused := 0
-	for i := uint64(0); time.Now().Before(end) && h.faults < mostFaults; i++ {
+	for i := uint64(0); h.goesOn(i, end); i++ {
 		r := rand.New(rand.NewPCG(seed, i))
 		oldText, newText := generateCrowd(r)
 		h.name = fmt.Sprintf("seed %d pair %d", seed, i)

@@ -208,7 +208,7 @@ func TestRealHunt(t *testing.T) {
 	end, seed := duration(t, time.Second)
 	texts := realTexts(t)
 	h := newHunt(t)
-	for i := uint64(0); time.Now().Before(end) && h.faults < mostFaults; i++ {
+	for i := uint64(0); h.goesOn(i, end); i++ {
 		g := reshaper{rand.New(rand.NewPCG(seed, i))}
 		text := texts[i%uint64(len(texts))]
 		root, err := jsontext.Parse(text, jsontext.Options{Comments: true})

@@ -152,6 +152,7 @@ func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.
 		_ = in.MustDisconnect()
 		return fmt.Errorf("subscribe to %s: %w", b.at.Name, err)
 	}
+	isBroken := false
 	defer func() {
 		// The library waits for whoever reads; taking leave has an answer, and all that
 		// was acknowledged before is done then.
@@ -159,6 +160,10 @@ func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.
 			for range s.C {
 			}
 		}()
+		if isBroken { // an ERROR ends the connection, and no answer would come
+			_ = in.MustDisconnect()
+			return
+		}
 		if left := in.Disconnect(); err == nil && left != nil {
 			err = fmt.Errorf("take leave of the broker: %w", left)
 		}
@@ -177,6 +182,7 @@ func (b *Box) Walk(ctx context.Context, visit func(context.Context, *deadletter.
 				m, err = next(ctx, s)
 			}
 		}
+		isBroken = err != nil && ctx.Err() == nil
 		if m == nil || err != nil || b.isBrowser && m.Header.Get("browser") == "end" {
 			return err
 		}

@@ -208,7 +208,7 @@ func BenchmarkOpen(b *testing.B) {
 					texts[string(hash)] = text.String
 				}
 			}
-			if err := rows.Close(); err != nil || rows.Err() != nil || len(texts) != versions {
+			if err := rows.Close(); err != nil || rows.Err() != nil || len(texts) != versions { //nolint:sqlclosecheck // each scan closes its own
 				b.Fatal(len(texts), err, rows.Err())
 			}
 		}

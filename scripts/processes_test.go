@@ -3,7 +3,6 @@
 package scripts_test
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -86,15 +85,21 @@ func (y *yard) run(settings []string, name string, args ...string) *exec.Cmd {
 	cmd.Dir = y.root
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + y.root, "TMPDIR=" + filepath.Join(y.root, "tmp"), "FAKES=" + y.fakes, "GO=" + filepath.Join(y.root, "go"), "CARTORIO_TEST_PEER=none"}, settings...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	out := &bytes.Buffer{}
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, out, 100*time.Millisecond
+	// A file, and no pipe: what is left behind would hold that open, and Wait with it.
+	out, err := os.CreateTemp(y.root, "out")
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	defer out.Close()
+	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		y.t.Fatal(err)
 	}
 	y.t.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		if y.t.Failed() {
-			y.t.Logf("%s %s: %s", name, strings.Join(args, " "), out)
+			text, _ := os.ReadFile(out.Name())
+			y.t.Logf("%s %s: %s", name, strings.Join(args, " "), text)
 		}
 	})
 	return cmd
@@ -108,12 +113,23 @@ func (y *yard) alive() (list []int) {
 		if err != nil {
 			y.t.Fatal(err)
 		}
-		stat, err := os.ReadFile(filepath.Join("/proc", field, "stat"))
-		if err == nil && strings.Contains(string(stat), "(sleep)") && !strings.Contains(string(stat), ") Z ") {
+		if nameOf(pid) == "sleep" {
 			list = append(list, pid)
 		}
 	}
 	return list
+}
+
+// nameOf is the name of a process; empty for one that is gone, though whoever is to
+// be told of its end has not asked yet.
+func nameOf(pid int) string {
+	stat, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	name, rest, _ := strings.Cut(string(stat), ") ")
+	if strings.HasPrefix(rest, "Z") {
+		return ""
+	}
+	_, name, _ = strings.Cut(name, "(")
+	return name
 }
 
 // sets are the folders of brokers that are left.
@@ -224,9 +240,11 @@ func TestLaterRunEndsWhatIsLeft(t *testing.T) {
 	}
 }
 
-// endTests ends what stands for go, which was started in a group of its own.
+// endTests ends what stands for go, which was started in a group of its own. It is
+// a script first, which waits for its broker, and then sleeps.
 func (y *yard) endTests() {
 	y.t.Helper()
+	ended := false
 	for _, set := range y.sets() {
 		text, err := os.ReadFile(filepath.Join(set, "owner"))
 		if err != nil {
@@ -236,11 +254,16 @@ func (y *yard) endTests() {
 		if err != nil {
 			y.t.Fatal(err)
 		}
-		command, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm"))
-		if err == nil && strings.TrimSpace(string(command)) == "sleep" {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-			y.await("the tests are gone", func() bool { return syscall.Kill(pid, 0) != nil })
+		if name := nameOf(pid); name != "go" && name != "sleep" {
+			continue
 		}
+		y.await("the tests sleep", func() bool { return nameOf(pid) == "sleep" })
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		y.await("the tests are gone", func() bool { return nameOf(pid) == "" })
+		ended = true
+	}
+	if !ended {
+		y.t.Fatal("no tests were found to end")
 	}
 }
 

@@ -68,11 +68,12 @@ end() { # PID
 }
 
 # sweep stops what earlier runs left behind: the folders whose owner was written
-# down and is gone. Those without an owner are whoever's who started them.
+# down and is gone. Those without an owner are whoever's who started them, and what
+# another user has written down there is not believed.
 sweep() { # PREFIX
   local folder
   for folder in "${TMPDIR:-/tmp}/$1".*; do
-    if [ ! -s "$folder/owner" ] || recorded "$folder/owner" >/dev/null; then continue; fi
+    if [ ! -O "$folder" ] || [ ! -s "$folder/owner" ] || recorded "$folder/owner" >/dev/null; then continue; fi
     say "ending what an interrupted run left in $folder"
     stop "$folder"
   done

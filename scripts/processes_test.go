@@ -240,6 +240,30 @@ func TestLaterRunEndsWhatIsLeft(t *testing.T) {
 	}
 }
 
+// What another user writes into the folder that all share ends nobody.
+func TestNothingOfOthersIsEnded(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("NOT RUN: only root can make a folder of another user's")
+	}
+	y := newYard(t)
+	if err := y.run(nil, "brokers.sh", "start", "fake").Wait(); err != nil {
+		t.Fatal(err)
+	}
+	y.await("it runs", func() bool { return len(y.alive()) == 1 })
+	y.write("tmp/cartorio-brokers.other/owner", "1 17\n") // long gone
+	y.write("tmp/cartorio-brokers.other/fake/pid", strconv.Itoa(y.alive()[0])+"\n")
+	if err := os.Chown(filepath.Join(y.root, "tmp", "cartorio-brokers.other"), 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	if err := y.run(nil, "brokers.sh", "sweep").Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if len(y.alive()) != 1 || len(y.sets()) != 2 {
+		t.Errorf("%v run, %v are left", y.alive(), y.sets())
+	}
+}
+
 // endTests ends what stands for go, which was started in a group of its own. It is
 // a script first, which waits for its broker, and then sleeps.
 func (y *yard) endTests() {

@@ -60,6 +60,7 @@ if command -v buildah >/dev/null && [ "$(id -u)" = 0 ]; then
 else
   outside+=("no image of the Dockerfile was built, which needs buildah and root here: make image installs it and builds both")
 fi
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || outside+=("chromium is not installed: no page was laid out in a browser")
 [ -n "${CARTORIO_TEST_PACKAGES:-}" ] || outside+=("CARTORIO_TEST_PACKAGES is not set: the snippets for pre-commit, Maven and Gradle were not run with those tools")
 
 guard "$go" test -timeout 30m "$@" ./...

@@ -26,9 +26,11 @@ const loss = 1.25
 // samples are what benchmarks reported in each round, by name and unit.
 type samples map[string]map[string][]float64
 
-// errSkipped wraps why a benchmark could not run here; everything else that goes
-// wrong is a failure.
-var errSkipped = errors.New("skipped")
+// skipped is why a benchmark could not run here; everything else that goes wrong is
+// a failure.
+type skipped string
+
+func (s skipped) Error() string { return string(s) }
 
 // sampler measures rows of one package together. What it could not measure is told
 // for each benchmark.
@@ -116,7 +118,7 @@ func survey(ctx context.Context, t *table, wanted *regexp.Regexp, sample sampler
 			sum.rows++
 			sum.of[v]++
 			if err != nil {
-				sum.failed = sum.failed || !errors.Is(err, errSkipped)
+				sum.failed = sum.failed || !errors.As(err, new(skipped))
 				say(out, "%-*s  %s: %v\n", width, r.title(), v, err)
 				continue
 			}

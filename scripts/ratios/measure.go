@@ -47,7 +47,7 @@ func (m *measurer) sample(ctx context.Context, s *section, rows []*row) (samples
 		return fail(fmt.Errorf("compiling the tests of %s: %w", s.pack, err), out)
 	}
 	for range rounds {
-		cmd := exec.CommandContext(ctx, binary, "-test.run=^$", "-test.bench="+pattern(names), "-test.benchtime="+s.time, "-test.timeout=15m")
+		cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.run=^$", "-test.bench="+pattern(names), "-test.benchtime="+s.time, "-test.timeout=15m")
 		cmd.Dir = filepath.FromSlash(s.pack)
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
@@ -118,20 +118,16 @@ func pattern(names []string) string {
 func read(text string, all samples, troubles map[string]error) {
 	in := bufio.NewScanner(strings.NewReader(text))
 	in.Buffer(nil, 1<<20)
-	for skipped := ""; in.Scan(); {
+	for said := ""; in.Scan(); {
 		line := in.Text()
 		if name, ok := strings.CutPrefix(line, "--- SKIP: "); ok {
-			skipped = withoutProcs(name)
-			troubles[skipped] = errSkipped
+			troubles[name] = skipped(strings.TrimPrefix(said, "NOT RUN: "))
 			continue
 		}
-		if why := strings.TrimSpace(line); skipped != "" && strings.HasPrefix(line, " ") {
-			if _, after, ok := strings.Cut(why, ".go:"); ok {
-				_, why, _ = strings.Cut(after, ": ")
-			}
-			troubles[skipped] = fmt.Errorf("%w: %s", errSkipped, strings.TrimPrefix(why, "NOT RUN: "))
+		said = ""
+		if _, after, ok := strings.Cut(line, ".go:"); ok && strings.HasPrefix(line, " ") {
+			_, said, _ = strings.Cut(after, ": ")
 		}
-		skipped = ""
 		fields := strings.Fields(line)
 		if len(fields) < 4 || !strings.HasPrefix(line, "Benchmark") {
 			continue

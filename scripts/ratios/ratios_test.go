@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -118,7 +117,7 @@ func TestSurveyTellsWhatDidNotRun(t *testing.T) {
 	for _, c := range []struct {
 		err    error
 		failed bool
-	}{{fmt.Errorf("%w: buf is not installed", errSkipped), false}, {errors.New("it does not compile"), true}} {
+	}{{skipped("buf is not installed"), false}, {errors.New("it does not compile"), true}} {
 		table := rows(t, "w | b | 1/10 | 0.5 | Ours | Peer\nanother | b | - | 0.5 | Ours | 7\n")
 		sample := func(_ context.Context, _ *section, asked []*row) (samples, map[string]error) {
 			if len(asked) != 2 {
@@ -144,11 +143,13 @@ func TestRead(t *testing.T) {
 	all, troubles := samples{}, map[string]error{}
 	for range 2 {
 		read(suffix(`goos: linux
+BenchmarkReads/100-goavro
+    reads_test.go:9: something
 BenchmarkReads/100-goavro-N         	 1000	 12.5 ns/op	 3 MB/s	 0 allocs/op	 14.25 cpu-ns/op
 BenchmarkOther-N         	 1	 7 µs
-BenchmarkSays-N
---- SKIP: BenchmarkGone/x-N
+BenchmarkGone/x
     gone_test.go:12: NOT RUN: buf is not installed
+--- SKIP: BenchmarkGone/x
 PASS
 `), all, troubles)
 	}
@@ -159,7 +160,7 @@ PASS
 	if d := cmp.Diff(want, all); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if err := troubles["BenchmarkGone/x"]; len(troubles) != 1 || !errors.Is(err, errSkipped) || !strings.HasSuffix(err.Error(), ": buf is not installed") {
+	if err := troubles["BenchmarkGone/x"]; len(troubles) != 1 || !errors.As(err, new(skipped)) || err.Error() != "buf is not installed" {
 		t.Errorf("troubles: %v", troubles)
 	}
 }

@@ -72,7 +72,7 @@ func BenchmarkProcess(b *testing.B) {
 		b.ReportMetric(float64(info.Size())/1e6, "MB-binary")
 	})
 	b.Run("serve", func(b *testing.B) {
-		var clock time.Duration
+		var clock, spent time.Duration
 		var resident int64
 		for b.Loop() {
 			began := time.Now()
@@ -103,7 +103,9 @@ func BenchmarkProcess(b *testing.B) {
 			if err := cmd.Wait(); err != nil {
 				b.Fatal(err)
 			}
+			spent += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		}
+		b.ReportMetric(float64(spent.Nanoseconds())/float64(b.N), "cpu-ns/op")
 		b.ReportMetric(float64(clock.Nanoseconds())/float64(b.N), "ns/op")
 		b.ReportMetric(float64(resident)/1e6, "MB-resident")
 	})

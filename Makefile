@@ -19,7 +19,7 @@ race: ## every test under the race detector, without brokers
 	scripts/race.sh
 
 lint: ## format and lint
-	$(TOOL) golangci-lint run ./... && $(TOOL) golangci-lint fmt --diff ./...
+	$(TOOL) golangci-lint run --allow-parallel-runners ./... && $(TOOL) golangci-lint fmt --diff ./...
 
 gen: ## write what is made from code
 	$(GO) generate ./... && scripts/deps.sh > docs/deps.txt

@@ -15,9 +15,14 @@ const (
 	moment = time.Second
 )
 
-// Roomy is a journal that knows how much room there is for it, in bytes.
+// Roomy is a journal that knows how much room there is for it, in bytes, and that
+// can make what it takes for its own work free for what it writes next.
 type Roomy interface {
 	Room() (bytes uint64, known bool)
+	// Reclaim costs as much as a few writes. Where it fails nothing is lost.
+	//
+	// Errors: the store's.
+	Reclaim(ctx context.Context) error
 }
 
 // Ready says why writes would fail now; nil when they would not. Where no write has
@@ -68,6 +73,11 @@ func (r *Registry) tryWriting() error {
 	text := glance
 	if r.refused.Load() || r.isScarce() {
 		text = trial
+		if j, ok := r.journal.(Roomy); ok {
+			// Else the trials themselves would fill the disk. What it could not make
+			// free the trial finds out.
+			_ = j.Reclaim(r.life)
+		}
 	}
 	at := r.state.revision
 	_, err := r.journal.Append(r.life, at, Batch{Erase: []Hash{text.Hash}, Texts: []Text{text}})

@@ -3,21 +3,25 @@ package registry_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/cartorio-registry/cartorio/registry"
+	"github.com/cartorio-registry/cartorio/registry/sqlite"
 )
 
 // cramped is a journal on a disk whose room is told, and that may be full.
 type cramped struct {
 	registry.Journal
-	appends atomic.Int64
-	most    atomic.Int64 // bytes of the largest text that was written
-	full    atomic.Bool
-	room    atomic.Uint64
+	appends  atomic.Int64
+	reclaims atomic.Int64
+	most     atomic.Int64 // bytes of the largest text that was written
+	full     atomic.Bool
+	room     atomic.Uint64
 }
 
 func (c *cramped) Append(ctx context.Context, after registry.Revision, b registry.Batch) (registry.Revision, error) {
@@ -32,6 +36,11 @@ func (c *cramped) Append(ctx context.Context, after registry.Revision, b registr
 }
 
 func (c *cramped) Room() (uint64, bool) { return c.room.Load(), true }
+
+func (c *cramped) Reclaim(context.Context) error {
+	c.reclaims.Add(1)
+	return nil
+}
 
 // A full disk is found out though nobody writes, and not by a write for each who
 // asks.
@@ -60,8 +69,8 @@ func TestReadyFindsAFullDiskByItself(t *testing.T) {
 	play(t, r, `register s "A x" => id 1 v1 new`)
 	later(20 * time.Second)
 	asks("20 seconds after a registration", true, 0)
-	if most := j.most.Load(); most > 100 {
-		t.Errorf("where there is room %d bytes were written", most)
+	if most, n := j.most.Load(), j.reclaims.Load(); most > 100 || n > 0 {
+		t.Errorf("where there is room %d bytes were written, and %d times some were reclaimed", most, n)
 	}
 
 	j.room.Store(1 << 10)
@@ -107,4 +116,44 @@ func TestReadyFindsAFullDiskByItself(t *testing.T) {
 	// A clock that was set back proves nothing.
 	later(-time.Hour)
 	asks("an hour ago", true, 2)
+}
+
+// scarce is a file on a disk that says it has little room.
+type scarce struct{ *sqlite.Journal }
+
+func (scarce) Room() (uint64, bool) { return 100 << 10, true }
+
+// Who asks each second whether a disk with little room takes writes does not fill
+// it by that.
+func TestReadyTakesNoRoom(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "c.db")
+	j, err := sqlite.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var clock atomic.Int64
+	clock.Store(1_890_000_000_000)
+	r := openOn(t, scarce{j}, func(o *registry.Options) { o.Now = func() time.Time { return time.UnixMilli(clock.Load()) } })
+	play(t, r, `register s "A x" => id 1 v1 new`)
+	ask := func(times int) (size int64) {
+		t.Helper()
+		for range times {
+			clock.Add(time.Second.Milliseconds())
+			if err := r.Ready(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, suffix := range []string{"", "-wal"} {
+			info, err := os.Stat(path + suffix)
+			if err != nil {
+				t.Fatal(err)
+			}
+			size += info.Size()
+		}
+		return size
+	}
+	if before, after := ask(3), ask(30); after > before {
+		t.Errorf("%d bytes became %d", before, after)
+	}
 }

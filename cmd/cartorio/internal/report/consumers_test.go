@@ -26,7 +26,7 @@ func TestConsumers(t *testing.T) {
 			"### Who reads it", "`s00000`: 2 of 3 consumers would not read on", "| billing | prod | would break | 2026-11-29 | no \\| field |", "| search |  | would refuse it |",
 			"`s00001`: 0 of 1 consumer would not read on",
 		},
-		"html":           {"<h2>Who reads it</h2>", "<p>2 of 3 consumers would not read on</p>", "<td>billing</td><td>prod</td><td>would break</td><td>2026-11-29</td>"},
+		"html":           {"<h2>Who reads it</h2>", "<p>2 of 3 consumers would not read on</p>", `<td>billing</td><td data-l="Environment">prod</td><td data-l="What happens">would break</td><td data-l="Last message">2026-11-29</td>`},
 		"github-actions": {"%0Ahurts: billing in prod would break, search would refuse it%0A"},
 		"gitlab":         {"; hurts billing in prod would break, search would refuse it"},
 		"junit":          {"hurts: billing in prod would break, search would refuse it"},

@@ -19,7 +19,7 @@ var page = template.Must(template.New("page").Parse(`<!doctype html>
 <style>
 body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:#1b1b1b;background:#fff}
 table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;padding:.4rem .6rem;border-bottom:1px solid #ccc}
-td,p,li,h3{overflow-wrap:anywhere}td[class],td[data-l=Level]{overflow-wrap:normal}code{font-family:ui-monospace,monospace}.breaking,.not{color:#a40000;font-weight:600}.risk{color:#7a4b00}.note{color:#1f4f8f}.accepted{color:#555}
+td,p,li,h3{overflow-wrap:anywhere}td[class],td[data-l=Level]{overflow-wrap:normal}td[data-l=Verdict]{min-width:6rem}td[class]+td{min-width:12rem}td:first-child:not([class]){min-width:9rem}code{font-family:ui-monospace,monospace}.breaking,.not{color:#a40000;font-weight:600}.risk{color:#7a4b00}.note{color:#1f4f8f}.accepted{color:#555}
 dl{margin:.3rem 0;display:grid;grid-template-columns:max-content 1fr;gap:0 .8rem}dt{color:#555}dd{margin:0;overflow-wrap:anywhere}
 @media(max-width:50rem){table,tbody,tr,td{display:block}thead{display:none}tr{border-bottom:1px solid #ccc;padding:.4rem 0}td{border:0;padding:.1rem 0;overflow-wrap:anywhere}td[data-l]::before{content:attr(data-l) ": ";color:#666;font-weight:400}td:empty{display:none}}
 @media(prefers-color-scheme:dark){body{color:#eee;background:#181818}.breaking,.not{color:#ff8080}.risk{color:#ffc069}.note{color:#8ab8ff}.accepted,dt,td[data-l]::before{color:#aaa}td,th,tr{border-color:#444}}

@@ -308,6 +308,7 @@ func (a *app) comparing(c checking, head *side) comparing {
 	if c.gate != nil {
 		how.exceptions = c.gate.inForce
 		c.gate.from = a.declared().from(head.root)
+		c.gate.alone = head.file != ""
 		how.of, how.leftOut = c.gate.of, c.gate.leftOut
 	}
 	return how

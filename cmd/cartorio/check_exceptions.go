@@ -93,7 +93,7 @@ func (g *gate) exceptionRemarks(doc compat.Document) []string {
 	return list
 }
 
-func (g *gate) narrowed() bool { return len(g.c.include)+len(g.c.exclude) > 0 }
+func (g *gate) narrowed() bool { return g.alone || len(g.c.include)+len(g.c.exclude) > 0 }
 
 // isOthers tells the exceptions that are about what the other command finds: lint
 // from the gate's side, check from lint's.

@@ -29,6 +29,7 @@ type gate struct {
 	seen    int                // files that were left out
 	before  *config.File       // the configuration at the base; nil when it is not known
 	lints   bool               // the findings are lint's
+	alone   bool               // the head is one file, and not the folder that it lies in
 	vain    []string           // what else the configuration says in vain
 }
 

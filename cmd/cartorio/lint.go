@@ -138,6 +138,7 @@ func (a *app) look(ctx context.Context, arg string, c linting) (*linter, []compa
 		return nil, nil, err
 	}
 	defer head.close()
+	g.alone = head.file != ""
 	if err := unmatched(head, nil); err != nil {
 		return nil, nil, err
 	}

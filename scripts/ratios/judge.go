@@ -42,11 +42,11 @@ type measured struct{ ours, peer float64 }
 func (m measured) ratio() float64 { return m.ours / m.peer }
 
 // judge says what a measurement means for a row: it is lost when its ratio is more
-// than a quarter worse than the kept one, whatever the goal; else it meets or misses
+// than a quarter worse than the kept one, whatever the goal, unless it is by the clock; else it meets or misses
 // its goal.
 func judge(r *row, m measured) verdict {
 	switch {
-	case r.ratio > 0 && m.ratio() > r.ratio*loss:
+	case !r.section.clock && r.ratio > 0 && m.ratio() > r.ratio*loss:
 		return lost
 	case r.goal.most == 0:
 		return noGoal

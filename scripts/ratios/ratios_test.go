@@ -82,6 +82,20 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
+// By the clock nothing is lost: a busy machine makes of it what it likes.
+func TestTheClockIsShown(t *testing.T) {
+	t.Parallel()
+	table, err := parse("[p] clock\nw | b | 1/10 | 0.08 | Ours | Peer\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	got := survey(t.Context(), table, everything, answers(&asked, of(flat(80), flat(100))), &strings.Builder{})
+	if got.of[missed] != 1 || asked != 1 {
+		t.Errorf("%+v after %d measurements, want one missed after one", got, asked)
+	}
+}
+
 // A made-up loss makes the command fail, and one that is written down does not.
 func TestExitCodes(t *testing.T) {
 	lostOne, missedOne := summary{of: map[verdict]int{lost: 1}}, summary{of: map[verdict]int{missed: 3, met: 1, notRun: 2}}
@@ -182,7 +196,7 @@ func TestTable(t *testing.T) {
 what we do | beside | 1/25     | 0.0399 | Ours/x            | Theirs
 é          | b      | 60       | -      | Ours in ms/op     | 30
 
-[registry] rounds=3 time=1x
+[registry] rounds=3 time=1x clock
 w          | b      | 1.15     | 1230   | Ours in reg/s     | Theirs in s/reg
 `
 	table, err := parse(text)
@@ -190,7 +204,7 @@ w          | b      | 1.15     | 1230   | Ours in reg/s     | Theirs in s/reg
 		t.Fatal(err)
 	}
 	s := table.sections[1]
-	if s.rounds != 3 || s.time != "1x" || table.sections[0].rounds != 5 || s.rows[0].ratio != 1230 || table.sections[0].rows[1].peer.unit != "ms/op" {
+	if s.rounds != 3 || s.time != "1x" || !s.clock || table.sections[0].clock || table.sections[0].rounds != 5 || s.rows[0].ratio != 1230 || table.sections[0].rows[1].peer.unit != "ms/op" {
 		t.Errorf("read as %+v", *s)
 	}
 	table.sections[0].rows[1].ratio = 0.123456

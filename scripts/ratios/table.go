@@ -10,11 +10,12 @@ import (
 // table is the file of kept ratios. Its lines are remarks, heads of packages and
 // rows:
 //
-//	[PACKAGE] rounds=N time=DURATION
+//	[PACKAGE] rounds=N time=DURATION clock
 //	what | beside what | goal | ratio | our benchmark | its peer
 //
 // A package is a folder below the root. rounds and time may be left out: 5 rounds
-// of 100ms a benchmark.
+// of 100ms a benchmark. clock says that its rows are by the clock: they are shown,
+// and never lost, since a busy machine makes them anything.
 type table struct {
 	lines    []any // string, *section or *row, as they stand
 	sections []*section
@@ -25,6 +26,7 @@ type section struct {
 	pack   string
 	rounds int
 	time   string // as go test's -benchtime
+	clock  bool
 	rows   []*row
 }
 
@@ -54,7 +56,7 @@ type goal struct {
 }
 
 var (
-	head  = regexp.MustCompile(`^\[(\S+)\](?: rounds=(\d+))?(?: time=(\S+))?$`)
+	head  = regexp.MustCompile(`^\[(\S+)\](?: rounds=(\d+))?(?: time=(\S+))?( clock)?$`)
 	share = regexp.MustCompile(`^(?:(\d+(?:\.\d+)?)/)?(\d+(?:\.\d+)?)$`)
 )
 
@@ -67,9 +69,9 @@ func parse(text string) (*table, error) {
 		case strings.HasPrefix(line, "["):
 			m := head.FindStringSubmatch(line)
 			if m == nil {
-				return nil, fmt.Errorf("line %d: %q is no head: [PACKAGE] rounds=N time=DURATION", i+1, line)
+				return nil, fmt.Errorf("line %d: %q is no head: [PACKAGE] rounds=N time=DURATION clock", i+1, line)
 			}
-			s := &section{pack: m[1], rounds: 5, time: "100ms"}
+			s := &section{pack: m[1], rounds: 5, time: "100ms", clock: m[4] != ""}
 			if m[2] != "" {
 				s.rounds, _ = strconv.Atoi(m[2]) // digits
 			}
@@ -179,6 +181,9 @@ func (s *section) String() string {
 	}
 	if s.time != "100ms" {
 		text += " time=" + s.time
+	}
+	if s.clock {
+		text += " clock"
 	}
 	return text
 }

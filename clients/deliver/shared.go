@@ -26,14 +26,15 @@ type Shared[C any] struct {
 
 	mu        sync.Mutex
 	closed    bool
-	unreached error // why the last one was not made
+	over      chan struct{} // closed when nobody is waited for any more
+	unreached error         // why the last one was not made
 	busy      sync.WaitGroup
 }
 
 // NewShared makes a connection to share, which open opens; leave ends one, also
 // one that is lost.
 func NewShared[C any](open func(ctx context.Context) (C, error), isLost func(C) bool, leave func(C)) *Shared[C] {
-	return &Shared[C]{open: open, isLost: isLost, leave: leave, looking: make(chan struct{}, 1)}
+	return &Shared[C]{open: open, isLost: isLost, leave: leave, looking: make(chan struct{}, 1), over: make(chan struct{})}
 }
 
 // Begin tells that a publish begins, until it calls end; ok is false when the
@@ -102,7 +103,7 @@ func (s *Shared[C]) look(ctx context.Context) (conn C, wait time.Duration) {
 	// One that is lost before it is of use is not to be made again at once either.
 	s.notBefore = time.Now().Add(s.pause)
 	s.mu.Lock()
-	if err == nil || s.unreached == nil || ctx.Err() == nil {
+	if err == nil || s.unreached == nil || !isOver(ctx) {
 		s.unreached = err // what was cut short knows no better than the try before
 	}
 	s.mu.Unlock()
@@ -111,6 +112,13 @@ func (s *Shared[C]) look(ctx context.Context) (conn C, wait time.Duration) {
 	}
 	s.conn, s.isMade = conn, true
 	return conn, 0
+}
+
+// isOver tells whether ctx has ended, or is about to: who dials by its deadline may
+// hear of it first.
+func isOver(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
 }
 
 // Close lets nothing begin any more, waits, as long as ctx lasts, for what has,

@@ -33,6 +33,37 @@ func TestSharedSaysWhy(t *testing.T) {
 	})
 }
 
+// early is a context that has not ended yet, though its deadline is over.
+type early struct{ context.Context }
+
+func (c early) Deadline() (time.Time, bool) {
+	d, ok := c.Context.Deadline()
+	return d.Add(-time.Second), ok
+}
+
+// A try that its deadline cut short does not hide it either, though it heard of
+// that before the context did.
+func TestSharedSaysWhyAtItsDeadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		errAway, errTimeout := errors.New("away"), errors.New("i/o timeout")
+		tries := 0
+		s := deliver.NewShared(func(ctx context.Context) (int, error) {
+			if tries++; tries == 1 {
+				return 0, errAway
+			}
+			deadline, _ := ctx.Deadline()
+			time.Sleep(time.Until(deadline))
+			return 0, errTimeout
+		}, func(int) bool { return false }, func(int) {})
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		if _, err := s.Get(early{ctx}); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errAway) || errors.Is(err, errTimeout) || tries < 2 {
+			t.Errorf("after %d tries: %v", tries, err)
+		}
+	})
+}
+
 // A connection is shared while it lasts, tried again with pauses that double, and
 // soon again when the last one was of use.
 func TestShared(t *testing.T) {

@@ -4,5 +4,8 @@ package brokertest
 
 import "os"
 
-// Pause and Resume are nil: this system has no such signals.
-var Pause, Resume os.Signal
+// Pause is nil: this system has no such signal.
+var Pause os.Signal
+
+// Resume is nil: this system has no such signal.
+var Resume os.Signal

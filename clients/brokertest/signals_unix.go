@@ -7,6 +7,8 @@ import (
 	"syscall"
 )
 
-// Pause and Resume stop a broker's process, which then answers nobody, and let it
-// go on; see [Own.Signal].
-var Pause, Resume os.Signal = syscall.SIGSTOP, syscall.SIGCONT
+// Pause stops a broker's process, which then answers nobody; see [Own.Signal].
+var Pause os.Signal = syscall.SIGSTOP
+
+// Resume lets a paused process go on.
+var Resume os.Signal = syscall.SIGCONT

@@ -56,17 +56,13 @@ func Connect(url string, config amqp.Config) *Connector {
 var errConnectorClosed = errors.New("the connector is closed")
 
 // Open is an Open on the connection as it is now, or on a new one. It waits for
-// that as long as ctx lasts.
+// connection and channel as long as ctx lasts.
 func (c *Connector) Open(ctx context.Context) (Channel, error) {
 	conn, err := c.connected(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ch, err := conn.Channel()
-	if err != nil {
-		return nil, fmt.Errorf("open a channel: %w", err)
-	}
-	return ch, nil
+	return channelOn(ctx, conn)
 }
 
 // connected gives the connection. Whoever cannot wait for it leaves the try to

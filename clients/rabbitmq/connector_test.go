@@ -8,9 +8,11 @@ import (
 	"net/url"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/rabbitmq"
 )
 
@@ -94,4 +96,70 @@ func TestRealLateConnection(t *testing.T) {
 	if _, err := c.Open(t.Context()); err != nil || taken.Load() != 1 {
 		t.Errorf("%v, after %d connections", err, taken.Load())
 	}
+}
+
+// Nobody waits longer than asked for a channel of a connection that has gone silent;
+// one that comes later is not left open.
+func TestRealSilentConnection(t *testing.T) {
+	t.Parallel()
+	u, err := url.Parse(workshop.Address(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := u.Host
+	silent, spoke := make(chan struct{}), make(chan struct{})
+	address, _ := listen(t, func(_ int32, in net.Conn) {
+		out, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", target)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer out.Close()
+		go func() { _, _ = io.Copy(in, out) }()
+		room := make([]byte, 4<<10)
+		for {
+			n, err := in.Read(room)
+			if err != nil {
+				return
+			}
+			select {
+			case <-silent: // what is asked for now comes late
+				<-spoke
+			default:
+			}
+			if _, err := out.Write(room[:n]); err != nil {
+				return
+			}
+		}
+	})
+	u.Host = address
+	c := rabbitmq.Connect(u.String(), amqp.Config{ChannelMax: 3})
+	defer c.Close()
+	first, err := c.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(silent)
+	for name, open := range map[string]rabbitmq.Open{"Connect": c.Open, "On": rabbitmq.On(c.Connection())} {
+		brief, leave := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer leave()
+		began := time.Now()
+		if _, err := open(brief); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 5*time.Second {
+			t.Errorf("%s: %v after %v", name, err, time.Since(began))
+		}
+	}
+	close(spoke)
+	if err := first.Close(); err != nil {
+		t.Error(err)
+	}
+	brokertest.Await(t, "the late channels have given their places back", func() bool {
+		for range 3 {
+			ch, err := c.Open(t.Context())
+			if err != nil {
+				return false
+			}
+			defer ch.Close()
+		}
+		return true
+	})
 }

@@ -41,11 +41,33 @@ type Open func(ctx context.Context) (Channel, error)
 // On opens channels on a connection of the caller's. When that connection is
 // gone, opening fails until the process ends; see Connect for one that returns.
 func On(conn *amqp.Connection) Open {
-	return func(context.Context) (Channel, error) {
+	return func(ctx context.Context) (Channel, error) { return channelOn(ctx, conn) }
+}
+
+// channelOn opens a channel, for as long as ctx lasts: the library waits until the
+// heartbeat finds out that the broker is silent. One that comes later is closed.
+func channelOn(ctx context.Context, conn *amqp.Connection) (Channel, error) {
+	type answer struct {
+		ch  *amqp.Channel
+		err error
+	}
+	answers := make(chan answer, 1)
+	go func() {
 		ch, err := conn.Channel()
-		if err != nil {
-			return nil, fmt.Errorf("open a channel: %w", err)
+		answers <- answer{ch, err}
+	}()
+	select {
+	case a := <-answers:
+		if a.err != nil {
+			return nil, fmt.Errorf("open a channel: %w", a.err)
 		}
-		return ch, nil
+		return a.ch, nil
+	case <-ctx.Done():
+		go func() {
+			if a := <-answers; a.err == nil {
+				_ = a.ch.Close()
+			}
+		}()
+		return nil, fmt.Errorf("open a channel: %w", ctx.Err())
 	}
 }

@@ -16,7 +16,8 @@ type Shared[C any] struct {
 	isLost func(C) bool
 	leave  func(C)
 
-	looking   chan struct{} // whoever is in it may look; it guards the four below
+	looking   chan struct{} // whoever is in it may look; it guards the five below
+	isOver    bool          // none is made any more
 	isMade    bool
 	conn      C
 	notBefore time.Time // one is tried again
@@ -26,15 +27,14 @@ type Shared[C any] struct {
 
 	mu        sync.Mutex
 	closed    bool
-	over      chan struct{} // closed when nobody is waited for any more
-	unreached error         // why the last one was not made
+	unreached error // why the last one was not made
 	busy      sync.WaitGroup
 }
 
 // NewShared makes a connection to share, which open opens; leave ends one, also
 // one that is lost.
 func NewShared[C any](open func(ctx context.Context) (C, error), isLost func(C) bool, leave func(C)) *Shared[C] {
-	return &Shared[C]{open: open, isLost: isLost, leave: leave, looking: make(chan struct{}, 1), over: make(chan struct{})}
+	return &Shared[C]{open: open, isLost: isLost, leave: leave, looking: make(chan struct{}, 1)}
 }
 
 // Begin tells that a publish begins, until it calls end; ok is false when the
@@ -55,13 +55,17 @@ func (s *Shared[C]) Used() { s.used.Store(true) }
 // Get gives the connection, a new one when the old one is lost, for as long as ctx
 // lasts.
 //
-// Errors: that of ctx, with why there is no connection.
+// Errors: that of ctx, with why there is no connection; ErrClosed.
 func (s *Shared[C]) Get(ctx context.Context) (none C, err error) {
 	for {
 		select {
 		case s.looking <- struct{}{}:
 		case <-ctx.Done():
 			return none, s.orUnreached(ctx.Err())
+		}
+		if s.isOver {
+			<-s.looking
+			return none, ErrClosed
 		}
 		conn, wait := s.look(ctx)
 		<-s.looking
@@ -122,7 +126,8 @@ func isOver(ctx context.Context) bool {
 }
 
 // Close lets nothing begin any more, waits, as long as ctx lasts, for what has,
-// and ends the connection.
+// and ends the connection. Who has begun and is not waited for any more gets no
+// other.
 func (s *Shared[C]) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
@@ -138,14 +143,20 @@ func (s *Shared[C]) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		err = fmt.Errorf("close a publisher with messages on their way: %w", ctx.Err())
 	}
-	select {
-	case s.looking <- struct{}{}:
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		s.looking <- struct{}{}
+		s.isOver = true
 		if s.isMade {
 			s.isMade = false
 			s.leave(s.conn)
 		}
 		<-s.looking
-	case <-ctx.Done(): // whoever is connecting sees that its ctx ends
+	}()
+	select {
+	case <-left:
+	case <-ctx.Done(): // whoever is connecting has a ctx that ends; then it is left
 	}
 	return err
 }

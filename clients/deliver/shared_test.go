@@ -140,3 +140,47 @@ func TestShared(t *testing.T) {
 		}
 	})
 }
+
+// Who is on the way when nobody waits any more gets no connection that nobody ends,
+// whether it asks for one then or has asked before.
+func TestSharedIsOver(t *testing.T) {
+	t.Parallel()
+	for name, connects := range map[string]time.Duration{"asks later": 0, "connects": 3 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				tries, stand := 0, 0
+				s := deliver.NewShared(func(ctx context.Context) (int, error) {
+					tries++
+					if err := deliver.Sleep(ctx, connects); err != nil {
+						return 0, err
+					}
+					stand++
+					return tries, nil
+				}, func(int) bool { return false }, func(int) { stand-- })
+				end, ok := s.Begin()
+				if !ok {
+					t.Fatal("it is closed")
+				}
+				go func() {
+					defer end()
+					_, _ = s.Get(t.Context())
+					time.Sleep(2 * time.Second)
+					if _, err := s.Get(t.Context()); !errors.Is(err, deliver.ErrClosed) {
+						t.Errorf("asked when it was over: %v", err)
+					}
+				}()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				if err := s.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("closed with %v", err)
+				}
+				time.Sleep(10 * time.Second)
+				synctest.Wait()
+				if tries != 1 || stand != 0 {
+					t.Errorf("%d were made, and %d stand", tries, stand)
+				}
+			})
+		})
+	}
+}

@@ -54,8 +54,8 @@ type Advice struct {
 	Rollout Rollout `json:"rollout"`
 	Window  string  `json:"window"` // what holds while both versions run
 	// Look is what somebody must look at before either side moves: changes that
-	// every payload survives and that no payload shows to be harmless. Empty for
-	// none.
+	// every payload survives and that may cost values or what they stand for. Empty
+	// for none.
 	Look string `json:"look,omitempty"`
 	// Repaired is the new text with the repairs that go together, where the
 	// pair then passes under the level asked.
@@ -122,25 +122,24 @@ func Advise(q Question) (Report, Advice, bool) {
 // mostLooks is how many changes are named that somebody must look at.
 const mostLooks = 5
 
-// look names the changes that hurt softly: they keep what is read, and change
-// what it stands for or what lies beyond exact numbers.
+// look names the changes that payloads survive and values may not: what they stand
+// for is another thing, they lie beyond exact numbers, or they are lost by design,
+// as those of a field that has a default under its new name.
 func (q Question) look(old Old) string {
 	c, ok := checkerFor(q.Checkers, q.Next.Source().Type)
 	if !ok || old.Schema == nil || old.Schema.Source().Type != q.Next.Source().Type {
 		return ""
 	}
-	_, changes, err := truth(c, old.Schema, q.Next, q)
+	effects, changes, err := truth(c, old.Schema, q.Next, q)
 	if err != nil {
 		return "" // the rollout says already that nothing was proved
 	}
-	soft := func(o Outcome) bool { return o.Answer == Breaks && !o.Kind.IsHard() }
+	j := judge{q: q, old: old, checker: c, layers: q.layers(c), c: &Comparison{Effects: effects}}
 	var names []string
 	n := 0
-	for _, change := range changes {
-		if !slices.ContainsFunc(q.layers(c), func(l Layer) bool {
-			e := change.Effects[l]
-			return soft(e.NewReadsOld) || soft(e.OldReadsNew)
-		}) {
+	for i := range changes {
+		change := &changes[i]
+		if !slices.ContainsFunc(directions, func(d direction) bool { return j.isRisk(j.hurts(change, d), d) }) {
 			continue
 		}
 		if n++; n <= mostLooks {
@@ -153,7 +152,7 @@ func (q Question) look(old Old) string {
 	if n == 0 {
 		return ""
 	}
-	return "somebody must look first, since values are read and may mean something else: " + strings.Join(names, ", ")
+	return "somebody must look first, since payloads are read and values may be lost or mean something else: " + strings.Join(names, ", ")
 }
 
 // verdict is that of [Check] for one pair, without the findings that lead to it:

@@ -241,11 +241,16 @@ func (j *judge) severity(hurts [2]Outcome, refused bool) Severity {
 				return SeverityBreaking
 			}
 			out = Risk
-		case hurt.Kind != Refused:
+		case j.isRisk(hurt, d):
 			out = Risk
 		}
 	}
 	return out
+}
+
+// isRisk tells whether a change hurts values that the whole pair reads all the same.
+func (j *judge) isRisk(hurt Outcome, d direction) bool {
+	return hurt.Answer == Breaks && hurt.Kind != Refused && (!hurt.IsHard() || !j.whole(d).IsHard())
 }
 
 // explaining finds the change that a difference is about: its rule names the

@@ -92,7 +92,7 @@ func TestRealSilence(t *testing.T) {
 	own := workshop.Own(t)
 	address := own.Setting(workshop.Variable)
 	const beat, silence = time.Second, 3 * time.Second // after which it is left, which a busy machine may not be
-	c, err := activemq.Connect(address, activemq.Options{HeartBeat: beat, Timeout: time.Second})(ctx)
+	c, err := activemq.Connect(address, activemq.Options{HeartBeat: beat, Timeout: 10 * time.Second})(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -235,7 +235,7 @@ func (a *app) results(ctx context.Context, headArg string, c *checking, q compat
 		a.count(base)
 	}
 	if head.folder.Selected() == 0 {
-		return nil, failf(exitNotCompared, "%s holds no schema to compare: nothing was checked", head.label)
+		return nil, failf(exitNotCompared, "%s holds no schema to compare: nothing was checked%s", head.label, head.jsonHint())
 	}
 	if base != nil {
 		if err := base.mayBeEmpty(ctx, *c, head); err != nil {

@@ -119,7 +119,7 @@ func (a *app) formatSide(ctx context.Context, head *side, c formatting) (changed
 		return nil, 0, err
 	}
 	if head.folder.Selected() == 0 {
-		return nil, 0, failf(exitNotCompared, "%s holds no schema to lay out", head.label)
+		return nil, 0, failf(exitNotCompared, "%s holds no schema to lay out%s", head.label, head.jsonHint())
 	}
 	entries := make([]*folder.Entry, 0, len(head.folder.Entries))
 	for i := range head.folder.Entries {

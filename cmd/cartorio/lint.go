@@ -150,7 +150,7 @@ func (a *app) look(ctx context.Context, arg string, c linting) (*linter, []compa
 	}
 	a.count(head)
 	if head.folder.Selected() == 0 {
-		return nil, nil, failf(exitNotCompared, "%s holds no schema to look at", head.label)
+		return nil, nil, failf(exitNotCompared, "%s holds no schema to look at%s", head.label, head.jsonHint())
 	}
 	if err := head.declaredAbsent(); err != nil {
 		return nil, nil, err

@@ -233,6 +233,15 @@ func (s *side) within(r *gitfs.Repository) string {
 	return r.Prefix
 }
 
+// jsonHint says what makes a schema of a .json file, where there are some that are
+// none; it is put behind an error.
+func (s *side) jsonHint() string {
+	if !slices.ContainsFunc(s.folder.Others, func(p string) bool { return strings.HasSuffix(strings.ToLower(p), ".json") }) {
+		return ""
+	}
+	return `; a .json file is a schema when it has "$schema", is named *.schema.json or is declared in cartorio.yaml`
+}
+
 // mayBeEmpty refuses a base that is there and holds no schema: a wrong path would
 // leave the gate open. It is fine where that was asked for, and where a commit on
 // the way to the head added a schema of the head, as the first pull request does.

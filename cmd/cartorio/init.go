@@ -222,7 +222,7 @@ func (s surveyed) against() string {
 // configuration is the file, with what is not needed in comments.
 func (s surveyed) configuration() string {
 	var b strings.Builder
-	b.WriteString("# Cartório: what `cartorio check` asks of the schemas in this repository.\n# Every key: docs/configuration.md. Where a value comes from: cartorio doctor.\nversion: 1\n\n")
+	b.WriteString("# Cartório: what `cartorio check` asks of the schemas in this repository.\n# Every key: https://github.com/cartorio-registry/cartorio/blob/main/docs/configuration.md\n# Where a value comes from: cartorio doctor.\nversion: 1\n\n")
 	fmt.Fprintf(&b, "check:\n  # What a change is compared with. Read from git; nothing is checked out.\n  against: %s\n", s.against())
 	b.WriteString("  # Paths that the gate does not look at.\n  # ignore: [examples/**]\n\n")
 	b.WriteString("defaults:\n  # BACKWARD: new readers read old data. FORWARD: old readers read new data. FULL: both.\n  level: BACKWARD\n")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,6 +55,9 @@ registry:SUBJECT[@VERSION]. Exits 0 when everything could be compared, 2 when no
 
 func (a *app) diff(ctx context.Context, head string, c checking) error {
 	format := c.format
+	if !slices.Contains([]string{"text", "json", "markdown", "html"}, format) {
+		return failf(exitUsage, "--format %s is none of text, json, markdown, html", format)
+	}
 	if format == "markdown" || format == "html" {
 		c.format = "text"
 	}

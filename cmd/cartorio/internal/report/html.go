@@ -87,6 +87,9 @@ func writeHTML(w io.Writer, r Run) error {
 		rows = append(rows, one)
 	}
 	compared := r.Document.Compared
+	if r.Alone {
+		compared = nil // schemas that were looked at one by one have no verdict
+	}
 	if len(compared) > mostPage {
 		compared = compared[:mostPage]
 	}

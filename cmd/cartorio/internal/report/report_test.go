@@ -392,6 +392,16 @@ func TestSummaryCountsWhatWasCompared(t *testing.T) {
 	}
 }
 
+// A schema that was looked at alone was compared with nothing, and no page calls it
+// compatible.
+func TestPageOfSchemasAlone(t *testing.T) {
+	t.Parallel()
+	run := report.Run{Alone: true, Document: compat.Document{Verdict: compat.NothingCompared, Compared: []compat.Compared{{Subject: "order", Head: "order.avsc", Level: "NONE", Verdict: compat.Compatible}}}}
+	if got := write(t, "html", run); strings.Contains(got, "Compared") || strings.Contains(got, "compatible") {
+		t.Errorf("the page tells of a comparison:\n%s", got)
+	}
+}
+
 func b2i(b bool) int {
 	if b {
 		return 1

@@ -231,6 +231,7 @@ func (a *app) results(ctx context.Context, headArg string, c *checking, q compat
 		}
 	}
 	a.count(head)
+	a.sayLikely(head)
 	if base != nil {
 		a.count(base)
 	}

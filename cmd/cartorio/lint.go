@@ -149,6 +149,7 @@ func (a *app) look(ctx context.Context, arg string, c linting) (*linter, []compa
 		return nil, nil, err
 	}
 	a.count(head)
+	a.sayLikely(head)
 	if head.folder.Selected() == 0 {
 		return nil, nil, failf(exitNotCompared, "%s holds no schema to look at%s", head.label, head.jsonHint())
 	}

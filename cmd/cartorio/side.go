@@ -233,6 +233,13 @@ func (s *side) within(r *gitfs.Repository) string {
 	return r.Prefix
 }
 
+// sayLikely names the files that a command passes over and that look like schemas.
+func (a *app) sayLikely(s *side) {
+	for _, p := range s.folder.Likely {
+		a.say(`%s: it looks like a JSON Schema and has no "$schema", so it is left out: add that, name it *.schema.json or declare it in cartorio.yaml`, s.show(p))
+	}
+}
+
 // jsonHint says what makes a schema of a .json file, where there are some that are
 // none; it is put behind an error.
 func (s *side) jsonHint() string {

@@ -137,6 +137,9 @@ type Folder struct {
 	Entries []Entry
 	// Others are the paths of files that are no schemas, sorted.
 	Others []string
+	// Likely are those of Others that read like a JSON Schema and do not say that they
+	// are one, sorted.
+	Likely []string
 	// Skipped is how many files and folders were left out by Options.Skip.
 	Skipped int
 	// Unnamed are the files and folders whose names are no UTF-8, quoted: no path

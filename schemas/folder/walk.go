@@ -86,6 +86,7 @@ func (r *reader) read(ctx context.Context) error {
 		}
 	}
 	slices.Sort(r.folder.Others)
+	slices.Sort(r.folder.Likely)
 	slices.Sort(r.folder.Links)
 	slices.Sort(r.folder.Unnamed)
 	slices.SortFunc(r.files, func(a, b *file) int { return strings.Compare(a.Path, b.Path) })
@@ -183,6 +184,9 @@ func (r *reader) one(p string) error {
 	f := r.outline(p, text, candidates, certain)
 	if f == nil {
 		r.folder.Others = append(r.folder.Others, p)
+		if isLikely(text) {
+			r.folder.Likely = append(r.folder.Likely, p)
+		}
 		return nil
 	}
 	if r.bytes += int64(len(text)); r.bytes > r.options.Bytes {

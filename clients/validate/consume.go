@@ -78,6 +78,12 @@ func (v *Validator) collected(ctx context.Context, m *Message, e *Expect, o *Out
 	}
 	b, cached := v.bind(ctx, m, &id, &x)
 	o.Cached = cached
+	if x.isOpen(&id, b) {
+		if f := v.confirm(ctx, &id, &x, b); f != nil {
+			v.refuse(o, e, f)
+			return
+		}
+	}
 	if v.judge(o, e, b, &id, &x) && cached {
 		v.sight(m, e, b, &x, o.Message)
 	}

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -67,12 +68,13 @@ type extra struct {
 	indexes []byte // of the binary header, Protobuf
 	isSplit bool   // a prefix was taken off the payload
 	// tentative is a prefix that Detect may yet take for data.
-	tentative framing.Prefix
-	behind    []byte
-	foreign   framing.Foreign
-	original  string // dlqOriginalDestination
-	apicurio  string // the message's name of Apicurio's serializers
-	isEvent   bool   // the payload was taken out of a structured CloudEvent
+	tentative   framing.Prefix
+	isConfirmed bool // the registry says that it is the bound schema's
+	behind      []byte
+	foreign     framing.Foreign
+	original    string // dlqOriginalDestination
+	apicurio    string // the message's name of Apicurio's serializers
+	isEvent     bool   // the payload was taken out of a structured CloudEvent
 }
 
 type slot uint8
@@ -378,7 +380,7 @@ func (x *extra) detected(id *identity, b *binding) *failure {
 	if p.Form == 0 {
 		return nil
 	}
-	agrees := p.Form == framing.ByID && p.ID == b.id.Number || p.Form == framing.ByGUID && p.GUID == b.guid
+	agrees := x.isConfirmed || p.Form == framing.ByID && p.ID == b.id.Number || p.Form == framing.ByGUID && p.GUID == b.guid
 	if p.Form == framing.ByID && !agrees && id.id != "" {
 		n, err := framing.ParseID(id.id)
 		agrees = err == nil && n == p.ID
@@ -394,6 +396,34 @@ func (x *extra) detected(id *identity, b *binding) *failure {
 		return fail(IdentityConflict, "the payload's prefix says %s, the headers say %s", p, b)
 	}
 	return nil
+}
+
+// isOpen tells whether nobody knows yet if the tentative prefix is one of the bound
+// schema: a schema that was found by its GUID has no id. Avro's data may look like a
+// prefix with any id, so no registry is asked about it.
+func (x *extra) isOpen(id *identity, b *binding) bool {
+	return x.tentative.Form == framing.ByID && id.prefix.Form == 0 && b.failure == nil && b.id.Number == 0 && b.guid != (schemas.GUID{}) && b.typ != schemas.Avro
+}
+
+// confirm asks which schema the tentative prefix names.
+func (v *Validator) confirm(ctx context.Context, id *identity, x *extra, b *binding) *failure {
+	in := b.subject.Context
+	if id.subject != "" {
+		in = schemas.ParseSubject(strings.Clone(id.subject)).Context // it is kept
+	}
+	if in == "" {
+		in = schemas.DefaultContext
+	}
+	n := prefixName(x.tentative, in)
+	r, _, err := v.get(ctx, n, asking{})
+	if err == nil {
+		x.isConfirmed = r.found.GUID == b.guid
+		return nil
+	}
+	if reason := reasonOf(err); reason.Verdict() == Hold {
+		return &failure{reason: reason, err: fmt.Errorf("look up the payload's prefix: %w", err), subject: b.subject, version: b.version, name: n}
+	}
+	return nil // unknown ids agree with nothing
 }
 
 // firstMessage is the path of nearly every message, kept so that none is made.

@@ -10,6 +10,7 @@ import (
 // When it halts nobody waits any longer: what is being handled ends, the rest
 // is given back.
 type Session struct {
+	over   context.Context // whose end is the session's
 	work   context.Context
 	cancel context.CancelFunc
 	stop   chan struct{}
@@ -22,7 +23,7 @@ type Session struct {
 // NewSession begins a session. Handlers get ctx's values and not its end: they
 // may finish what they began.
 func NewSession(ctx context.Context) *Session {
-	s := &Session{stop: make(chan struct{})}
+	s := &Session{over: ctx, stop: make(chan struct{})}
 	s.work, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	return s
 }
@@ -50,13 +51,15 @@ func (s *Session) Halt() {
 	}
 }
 
-// Stopping tells that the session was halted; Stopped is closed then.
+// Stopping tells that no other message may be begun: the session was halted, or its
+// context has ended and somebody is about to halt it. So whoever ends it while a
+// message is worked on gets no other.
 func (s *Session) Stopping() bool {
 	select {
 	case <-s.stop:
 		return true
 	default:
-		return false
+		return s.over.Err() != nil
 	}
 }
 

@@ -101,3 +101,36 @@ func TestFeed(t *testing.T) {
 		})
 	}
 }
+
+// Who ends a consumer from within a message gets no other, however many wait and
+// however late the session is halted.
+func TestNoneBeginsBehindTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, byKey := range []bool{false, true} {
+		for range 50 { // a select that chose among what is ready would be right now and then
+			synctest.Test(t, func(t *testing.T) {
+				work := deliver.NewDesk(deliver.Options{Validator: nobody, Workers: 1})
+				ending, end := context.WithCancel(ctx)
+				defer end()
+				s := deliver.NewSession(ending)
+				in := make(chan string, 3)
+				for _, name := range []string{"a1", "a2", "a3"} {
+					in <- name
+				}
+				d, worked := &desk{began: time.Now()}, 0
+				deliver.Feed(work, s, in, func(name string) *item {
+					return &item{d: d, name: name, facts: deliver.Facts{MessageID: "a"}, handle: func(context.Context, int) error {
+						worked++
+						end()
+						return nil
+					}}
+				}, 1, byKey)
+				synctest.Wait()
+				if worked != 1 {
+					t.Errorf("by key %v: %d were worked on", byKey, worked)
+				}
+				s.Finish(0, 0)
+			})
+		}
+	}
+}

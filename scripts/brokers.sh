@@ -155,7 +155,8 @@ case ${1:-} in
     settings=$(mktemp)
     trap 'trap "" INT TERM HUP; rm -f "$settings"; stop_own cartorio-brokers' EXIT
     guard "$0" start --owner $$ ${names[@]+"${names[@]}"} > "$settings"
-    eval "$(< "$settings")"
+    # shellcheck source=/dev/null
+    . "$settings"
     guard "$@"
     ;;
   restart)

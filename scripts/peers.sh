@@ -102,7 +102,8 @@ case ${1:-} in
     settings=$(mktemp)
     trap 'trap "" INT TERM HUP; rm -f "$settings"; stop_own cartorio-peers' EXIT
     guard "$0" start --owner $$ > "$settings"
-    eval "$(< "$settings")"
+    # shellcheck source=/dev/null
+    . "$settings"
     guard "$@"
     ;;
   *) sed -n '2,15s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;

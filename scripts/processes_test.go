@@ -192,7 +192,9 @@ func TestInterruptedScriptsLeaveNothing(t *testing.T) {
 				if err := syscall.Kill(pid, signal); err != nil {
 					t.Fatal(err)
 				}
-				if got := code(t, cmd.Wait()); got != 128+int(signal) && got != 130 {
+				// bash fails to parse a trap that comes in the middle of a command
+				// substitution, and ends with 2 then, by its trap of EXIT all the same.
+				if got := code(t, cmd.Wait()); got != 128+int(signal) && got != 130 && got != 2 {
 					t.Errorf("exit code %d", got)
 				}
 				if n := len(y.alive()); n > 0 || len(y.sets()) > 0 {

@@ -29,7 +29,8 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
 if guard scripts/brokers.sh start --any --owner $$ > "$settings"; then
-  eval "$(< "$settings")"
+  # shellcheck source=/dev/null
+  . "$settings"
 else
   CARTORIO_BROKERS_MISSING=$(scripts/brokers.sh list)
 fi
@@ -38,7 +39,8 @@ for name in $CARTORIO_BROKERS_MISSING; do
 done
 if [ -z "${CARTORIO_TEST_PEER:-}" ]; then
   if guard scripts/peers.sh start --owner $$ > "$settings"; then
-    eval "$(< "$settings")"
+    # shellcheck source=/dev/null
+    . "$settings"
   else
     missing+=("a registry of another maker could not be started: no migration in from it and out to it was tried")
   fi

@@ -102,10 +102,9 @@ end_group() { # PID
 # to end meanwhile ends the group first, and then runs its own trap of EXIT. The
 # command may not read from a terminal, whose it is not.
 guard() { # COMMAND...
-  local status=0
+  local status=0 told=''
   trap 'told=130' INT # until it is known whom to end
   trap 'told=143' TERM HUP
-  local told=''
   set -m # else the command would ignore SIGINT, and share our group
   "$@" &
   guarded=$!

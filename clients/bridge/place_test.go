@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/cartorio-registry/cartorio/clients/brokers"
+	"github.com/cartorio-registry/cartorio/clients/brokertest"
 	"github.com/cartorio-registry/cartorio/clients/deadletter"
 	stompbox "github.com/cartorio-registry/cartorio/clients/deadletter/activemq"
 	amqp10box "github.com/cartorio-registry/cartorio/clients/deadletter/amqp10"
@@ -78,6 +79,15 @@ func (p place) topic(name string) string {
 	if err := kerr.ErrorForCode(answer.Topics[0].ErrorCode); err != nil {
 		p.t.Fatal(err)
 	}
+	// What the controller has decided the broker knows a little later.
+	brokertest.Await(p.t, "the topic "+one.Topic, func() bool {
+		look := kmsg.NewPtrMetadataRequest()
+		asked := kmsg.NewMetadataRequestTopic()
+		asked.Topic = kmsg.StringPtr(one.Topic)
+		look.Topics = append(look.Topics, asked)
+		answer, err := look.RequestWith(p.t.Context(), c)
+		return err == nil && len(answer.Topics) == 1 && answer.Topics[0].ErrorCode == 0 && len(answer.Topics[0].Partitions) == 1
+	})
 	return "kafka://" + os.Getenv(kafkaVariable) + "/" + p.prefix + name
 }
 

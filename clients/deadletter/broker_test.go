@@ -114,6 +114,15 @@ func makeTopic(t *testing.T, server, topic string) {
 	if err := kerr.ErrorForCode(answer.Topics[0].ErrorCode); err != nil {
 		t.Fatal(err)
 	}
+	// What the controller has decided the broker knows a little later.
+	brokertest.Await(t, "the topic "+topic, func() bool {
+		look := kmsg.NewPtrMetadataRequest()
+		one := kmsg.NewMetadataRequestTopic()
+		one.Topic = kmsg.StringPtr(topic)
+		look.Topics = append(look.Topics, one)
+		answer, err := look.RequestWith(t.Context(), c)
+		return err == nil && len(answer.Topics) == 1 && answer.Topics[0].ErrorCode == 0 && len(answer.Topics[0].Partitions) == 1
+	})
 }
 
 func openAt(address string) (deadletter.Box, error) {

@@ -74,7 +74,7 @@ standing_go() {
   cp -rL /etc/ssl /etc/resolv.conf /etc/passwd "$base/etc/"
   store from --name golang scratch >/dev/null
   store copy -q golang "$base/" / >/dev/null
-  store config --env PATH=/usr/local/go/bin:/bin:/usr/bin --env GOPATH=/go --env HOME=/root golang
+  store config --env PATH=/usr/local/go/bin:/bin:/usr/bin --env GOPATH=/go --env GOCACHE=/go/cache --env HOME=/root golang
   for name in GOPROXY GONOSUMDB GOSUMDB GOFLAGS; do
     store config --env "$name=$("$go" env "$name")" golang
   done
@@ -109,10 +109,10 @@ build() { # TAG ARGUMENT...
   local tag=$1 mounts=()
   shift
   if [ "${CARTORIO_IMAGE_BASES:-}" != pull ]; then
-    mounts=(-v "$("$go" env GOROOT):/usr/local/go:ro" --pull-never)
+    mounts=(-v "$("$go" env GOROOT):/usr/local/go:ro" -v "$("$go" env GOCACHE):/go/cache" --pull-never)
   fi
   store build --isolation chroot --format docker -t "$tag" --build-arg VERSION=v9.9.9 ${mounts[@]+"${mounts[@]}"} \
-    -v "$("$go" env GOMODCACHE):/go/pkg/mod" -v "$("$go" env GOCACHE):/root/.cache/go-build" "$@" . > "$home/build" 2>&1 || { tail -30 "$home/build" >&2; broken "the Dockerfile does not build $tag"; }
+    -v "$("$go" env GOMODCACHE):/go/pkg/mod" "$@" . > "$home/build" 2>&1 || { tail -30 "$home/build" >&2; broken "the Dockerfile does not build $tag"; }
 }
 
 # setting prints a setting of an image.
@@ -206,19 +206,19 @@ test_scratch() {
   store umount health >/dev/null
   try 'version' 0 v9.9.9 in_image health -- /cartorio version
 
-  schemas "$home/work"
+  schemas "$home/folders"
   container compare cartorio
-  try 'comparing mounted folders' 1 avro.field-added-without-default in_image -v "$home/work:/work:ro" --workingdir /work compare -- /cartorio check new --against old
+  try 'comparing mounted folders' 1 avro.field-added-without-default in_image -v "$home/folders:/work:ro" --workingdir /work compare -- /cartorio check new --against old
 
   container server cartorio
   read -r -a start <<< "$(setting cartorio 'range .Docker.Config.Entrypoint}}{{.}} {{end}}{{range .Docker.Config.Cmd}}{{.}} {{end')"
   serve server "${start[@]}"
   container client cartorio
-  try 'registering' 0 order inside -v "$home/work:/schemas:ro" client -- /cartorio register --registry http://127.0.0.1:8081 /schemas/old/order.avsc
+  try 'registering' 0 order inside -v "$home/folders:/schemas:ro" client -- /cartorio register --registry http://127.0.0.1:8081 /schemas/old/order.avsc
   stop_server
   serve server "${start[@]}" # on the data that it has
   try 'comparing with what was registered' 1 avro.field-added-without-default \
-    inside -v "$home/work:/schemas:ro" client -- /cartorio check /schemas/new/order.avsc --against registry:order --registry http://127.0.0.1:8081
+    inside -v "$home/folders:/schemas:ro" client -- /cartorio check /schemas/new/order.avsc --against registry:order --registry http://127.0.0.1:8081
   stop_server
   say "cartorio: $(store images --format '{{.Size}}' cartorio): built, registered, kept what it had, stopped"
 }
@@ -233,15 +233,15 @@ test_git() {
   try 'version' 0 v9.9.9 in_image pipeline -- cartorio version
 
   # A checkout of another user, as pipelines mount it.
-  schemas "$home/work"
+  schemas "$home/folders"
   mkdir -p "$repository/schemas"
-  cp "$home/work/old/order.avsc" "$repository/schemas/"
+  cp "$home/folders/old/order.avsc" "$repository/schemas/"
   git -C "$repository" init -q -b main
   git -C "$repository" add .
   git -C "$repository" -c user.name=a -c user.email=a@example.org commit -q -m one
   try 'the command alone' 64 'a git ref such as git:main' in_image -v "$repository:/work:ro" pipeline -- cartorio check
   try 'comparing a checkout with its branch' 0 '' in_image -v "$repository:/work:ro" pipeline -- cartorio check schemas --against git:main
-  cp "$home/work/new/order.avsc" "$repository/schemas/"
+  cp "$home/folders/new/order.avsc" "$repository/schemas/"
   try 'a break in a checkout' 1 avro.field-added-without-default in_image -v "$repository:/work:ro" pipeline -- cartorio check schemas --against git:main
   say "cartorio:git: $(store images --format '{{.Size}}' cartorio:git): built, judged a checkout of another user"
 }
